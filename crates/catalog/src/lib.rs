@@ -1,0 +1,1 @@
+//! The catalog of a run: ids, entries, safe names, signatures, search

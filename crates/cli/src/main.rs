@@ -1,0 +1,3 @@
+//! The codecell command.
+
+fn main() {}

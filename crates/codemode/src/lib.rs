@@ -1,0 +1,1 @@
+//! Code mode: exec and wait, cells, the bridge, the ledger, suspended runs

@@ -1,0 +1,1 @@
+//! Configuration: JSON5 to raw to checked and clamped options

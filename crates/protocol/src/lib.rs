@@ -1,0 +1,1 @@
+//! Wire and durable shapes of codecell: exec and wait, failures, ids

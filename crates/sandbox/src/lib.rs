@@ -1,0 +1,1 @@
+//! The guest host: compile, instantiate, evaluate, snapshot, restore, limits

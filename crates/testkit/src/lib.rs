@@ -1,0 +1,1 @@
+//! Development only: hermetic environments, fakes, generators and oracles

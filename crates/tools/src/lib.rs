@@ -1,0 +1,1 @@
+//! Tools: the traits, policy, approvals, the one executor, and the core tools
