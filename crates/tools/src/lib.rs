@@ -1,1 +1,36 @@
-//! Tools: the traits, policy, approvals, the one executor, and the core tools
+//! Tools: the traits, policy, approvals, the one executor, and the core tools.
+//!
+//! Every tool call of the process, direct or nested, goes through [`Executor::call`]: there is no
+//! other way from a name and arguments to [`Tool::call`]. What policy removed is not in a
+//! [`ToolSet`], and what is not in a [`ToolSet`] cannot be named, found or called.
+//!
+//! This crate knows no guest, no model provider and no terminal: an [`Approver`] asks people, an
+//! [`EventSink`] keeps events, and a [`ModelSurface`] is what a model is shown.
+#![forbid(unsafe_code)]
+
+pub mod approval;
+pub mod context;
+pub mod core;
+pub mod error;
+pub mod event;
+pub mod executor;
+pub mod hook;
+pub mod output;
+pub mod surface;
+pub mod tool;
+pub mod toolset;
+
+pub use approval::{ApprovalNeed, ApprovalRequest, Approver, Decision, MidCallApprovals};
+pub use codecell_catalog::{Tier, ToolId};
+pub use codecell_protocol::{CallState, EffectKind};
+pub use context::CallContext;
+pub use error::{FailureEffect, ToolError};
+pub use event::{EventSink, ToolEvent};
+pub use executor::{
+    CallFailure, CallProgress, CallReport, CallRequest, CallStep, Executor, ExecutorOptions,
+};
+pub use hook::{BeforeCall, Hook};
+pub use output::{ContentBlock, ToolOutput};
+pub use surface::{ModelSurface, SurfaceContext, SurfaceResult, SurfaceTool};
+pub use tool::{Execution, Tool, ToolDefinition, ToolInput, ToolSource};
+pub use toolset::ToolSet;

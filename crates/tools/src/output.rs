@@ -1,0 +1,193 @@
+//! The result of a tool that succeeded, and the one value that a program sees of it.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+/// One piece of a result, in MCP's terms.
+///
+/// Binary content stays on the host as bytes: code mode gives the guest a reference to it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ContentBlock {
+    /// Text for the model.
+    Text(String),
+    /// An image.
+    Image {
+        /// The media type, such as `image/png`.
+        mime_type: String,
+        /// The undecoded file.
+        data: Arc<[u8]>,
+    },
+    /// A sound.
+    Audio {
+        /// The media type, such as `audio/wav`.
+        mime_type: String,
+        /// The undecoded file.
+        data: Arc<[u8]>,
+    },
+    /// An embedded resource.
+    Resource {
+        /// Where the resource says that it lives.
+        uri: String,
+        /// The media type, if known.
+        mime_type: Option<String>,
+        /// Its content.
+        content: ResourceContent,
+    },
+    /// A link to a resource that was not sent along.
+    ResourceLink {
+        /// Where the resource lives.
+        uri: String,
+        /// Its name.
+        name: String,
+        /// The media type, if known.
+        mime_type: Option<String>,
+    },
+}
+
+/// The content of an embedded resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResourceContent {
+    /// Text.
+    Text(String),
+    /// Bytes.
+    Bytes(Arc<[u8]>),
+}
+
+impl ContentBlock {
+    /// The bytes that have to stay on the host, with their media type, if the block has any.
+    #[must_use]
+    pub fn binary(&self) -> Option<(&str, &Arc<[u8]>)> {
+        match self {
+            Self::Image { mime_type, data } | Self::Audio { mime_type, data } => {
+                Some((mime_type, data))
+            }
+            Self::Resource {
+                mime_type,
+                content: ResourceContent::Bytes(data),
+                ..
+            } => Some((mime_type.as_deref().unwrap_or(UNKNOWN_MEDIA_TYPE), data)),
+            _ => None,
+        }
+    }
+
+    /// The word that names the kind of block on the wire.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "text",
+            Self::Image { .. } => "image",
+            Self::Audio { .. } => "audio",
+            Self::Resource { .. } => "resource",
+            Self::ResourceLink { .. } => "resource_link",
+        }
+    }
+
+    /// The block as JSON, with `{type, mimeType, bytes}` in the place of binary content.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        if let Some((mime_type, data)) = self.binary() {
+            return json!({"type": self.kind(), "mimeType": mime_type, "bytes": data.len()});
+        }
+        match self {
+            Self::Text(text) => json!({"type": "text", "text": text}),
+            Self::Resource {
+                uri,
+                mime_type,
+                content: ResourceContent::Text(text),
+            } => {
+                json!({"type": "resource", "resource": {"uri": uri, "mimeType": mime_type, "text": text}})
+            }
+            Self::ResourceLink {
+                uri,
+                name,
+                mime_type,
+            } => json!({"type": "resource_link", "uri": uri, "name": name, "mimeType": mime_type}),
+            _ => json!({"type": self.kind()}),
+        }
+    }
+
+    /// Bytes of payload, for limits.
+    #[must_use]
+    pub fn len_bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Image { data, .. } | Self::Audio { data, .. } => data.len(),
+            Self::Resource { uri, content, .. } => {
+                uri.len()
+                    + match content {
+                        ResourceContent::Text(text) => text.len(),
+                        ResourceContent::Bytes(data) => data.len(),
+                    }
+            }
+            Self::ResourceLink { uri, name, .. } => uri.len() + name.len(),
+        }
+    }
+}
+
+const UNKNOWN_MEDIA_TYPE: &str = "application/octet-stream";
+
+/// The result of a tool call that reached its end.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ToolOutput {
+    /// What a model would be shown.
+    pub content: Vec<ContentBlock>,
+    /// The structured value, if the tool has one; programs see this one first.
+    pub details: Option<Value>,
+    /// The tool says that it failed, though it answered (MCP's `isError`).
+    pub is_error: bool,
+}
+
+impl ToolOutput {
+    /// A result that is one structured value.
+    #[must_use]
+    pub fn details(value: Value) -> Self {
+        Self {
+            details: Some(value),
+            ..Self::default()
+        }
+    }
+
+    /// A result that is one text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            content: vec![ContentBlock::Text(text.into())],
+            ..Self::default()
+        }
+    }
+
+    /// The value that `tools.call` resolves to: the details; else the only text, parsed if the tool
+    /// declares that it is JSON and it is; else the content blocks.
+    #[must_use]
+    pub fn value(&self, returns_json: bool) -> Value {
+        if let Some(details) = &self.details {
+            return details.clone();
+        }
+        match self.content.as_slice() {
+            [ContentBlock::Text(text)] => text_value(text, returns_json),
+            blocks => Value::Array(blocks.iter().map(ContentBlock::to_json).collect()),
+        }
+    }
+
+    /// The whole result as JSON, for `tools.callRaw`.
+    #[must_use]
+    pub fn raw(&self) -> Value {
+        let mut raw = json!({
+            "content": self.content.iter().map(ContentBlock::to_json).collect::<Vec<_>>(),
+        });
+        if let Some(details) = &self.details {
+            raw["details"] = details.clone();
+        }
+        if self.is_error {
+            raw["isError"] = Value::Bool(true);
+        }
+        raw
+    }
+}
+
+fn text_value(text: &str, returns_json: bool) -> Value {
+    let parsed = returns_json.then(|| serde_json::from_str(text).ok());
+    parsed
+        .flatten()
+        .unwrap_or_else(|| Value::String(text.to_owned()))
+}
