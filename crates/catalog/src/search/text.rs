@@ -1,0 +1,176 @@
+//! From text to search terms: splitting, folding and stemming, the same for tools and for queries.
+//!
+//! Words end where letters end, where lower case meets upper case, and between letters and digits.
+//! Scripts that write no spaces give their characters in pairs. Everything is bounded by the length
+//! of the text; nothing here knows about fields or weights.
+
+use super::stem::stem;
+
+/// The longest term that is kept, in characters; what is longer is noise and is cut.
+const MAX_TERM_CHARS: usize = 40;
+
+/// Calls `emit` for each term of the text, in order, stemmed, with repetitions.
+pub(crate) fn each_term(text: &str, emit: &mut dyn FnMut(&str)) {
+    each_word(text, &mut |word| emit(stem(word)));
+}
+
+/// Calls `emit` for each word of the text, in lower case but not stemmed.
+pub(crate) fn each_word(text: &str, emit: &mut dyn FnMut(&str)) {
+    let mut splitter = Splitter::default();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        splitter.push(c, chars.peek().copied(), emit);
+    }
+    splitter.end_word(emit);
+}
+
+/// A name with everything but its letters and digits taken away, in lower case.
+pub(crate) fn joined(name: &str) -> String {
+    let kept = name.chars().filter(|c| c.is_alphanumeric());
+    kept.flat_map(char::to_lowercase).collect()
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Class {
+    #[default]
+    Other,
+    Lower,
+    Upper,
+    Digit,
+    /// Chinese, Japanese and the like: no spaces between words.
+    Unspaced,
+}
+
+fn class_of(c: char) -> Class {
+    match c {
+        'a'..='z' => Class::Lower,
+        'A'..='Z' => Class::Upper,
+        '0'..='9' => Class::Digit,
+        '\u{0}'..='\u{7f}' => Class::Other,
+        '\u{0e00}'..='\u{0eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' => {
+            Class::Unspaced
+        }
+        '\u{ac00}'..='\u{d7a3}' | '\u{20000}'..='\u{3ffff}' => Class::Unspaced,
+        c if c.is_uppercase() => Class::Upper,
+        c if c.is_numeric() => Class::Digit,
+        c if c.is_alphabetic() => Class::Lower,
+        _ => Class::Other,
+    }
+}
+
+#[derive(Default)]
+struct Splitter {
+    word: String,
+    chars: usize,
+    last: Class,
+    previous_unspaced: Option<char>,
+    /// Whether `previous_unspaced` has been part of a pair already.
+    paired: bool,
+}
+
+impl Splitter {
+    fn push(&mut self, c: char, next: Option<char>, emit: &mut dyn FnMut(&str)) {
+        let class = class_of(c);
+        if class != Class::Unspaced {
+            self.end_unspaced(emit);
+        }
+        if self.is_boundary(class, next) {
+            self.end_word(emit);
+        }
+        match class {
+            Class::Other => {}
+            Class::Unspaced => self.push_unspaced(c, emit),
+            Class::Lower | Class::Upper | Class::Digit if self.chars < MAX_TERM_CHARS => {
+                self.chars += 1;
+                match c.is_ascii() {
+                    true => self.word.push(c.to_ascii_lowercase()),
+                    false => self.word.extend(c.to_lowercase()),
+                }
+            }
+            Class::Lower | Class::Upper | Class::Digit => {}
+        }
+        self.last = class;
+    }
+
+    /// Whether a word ends before a character of this class.
+    fn is_boundary(&self, class: Class, next: Option<char>) -> bool {
+        match (self.last, class) {
+            (_, Class::Other | Class::Unspaced) => true,
+            (Class::Lower, Class::Upper) => true,
+            // In `HTTPServer` the last capital belongs to the word that follows; the plural of an
+            // abbreviation (`URLs`) does not start one.
+            (Class::Upper, Class::Upper) => {
+                next.is_some_and(|next| class_of(next) == Class::Lower && next != 's')
+            }
+            (Class::Digit, Class::Digit) => false,
+            (Class::Digit, _) | (Class::Lower | Class::Upper, Class::Digit) => true,
+            _ => false,
+        }
+    }
+
+    fn push_unspaced(&mut self, c: char, emit: &mut dyn FnMut(&str)) {
+        if let Some(previous) = self.previous_unspaced.replace(c) {
+            let pair: String = [previous, c].iter().collect();
+            emit(&pair);
+            self.paired = true;
+        }
+    }
+
+    fn end_unspaced(&mut self, emit: &mut dyn FnMut(&str)) {
+        if let Some(alone) = self.previous_unspaced.take()
+            && !std::mem::take(&mut self.paired)
+        {
+            emit(alone.encode_utf8(&mut [0; 4]));
+        }
+    }
+
+    fn end_word(&mut self, emit: &mut dyn FnMut(&str)) {
+        if !self.word.is_empty() {
+            emit(&self.word);
+            self.word.clear();
+            self.chars = 0;
+        }
+        if self.last != Class::Unspaced {
+            self.end_unspaced(emit);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    fn words(text: &str) -> String {
+        let mut found = Vec::new();
+        super::each_word(text, &mut |word| found.push(word.to_owned()));
+        found.join(" ")
+    }
+
+    #[test]
+    fn names_split_into_their_words() {
+        insta::assert_snapshot!(
+            [
+                "getUserByID",
+                "parse_HTTPServer-config.v2",
+                "base64Encode",
+                "list URLs",
+                "天气预报 search",
+                "雨",
+                "Ünicode straße",
+                "__a--b__",
+                "🦀 !?",
+            ]
+            .map(|text| format!("{text} => {}", words(text)))
+            .join("\n"),
+            @r"
+        getUserByID => get user by id
+        parse_HTTPServer-config.v2 => parse http server config v 2
+        base64Encode => base 64 encode
+        list URLs => list urls
+        天气预报 search => 天气 气预 预报 search
+        雨 => 雨
+        Ünicode straße => ünicode straße
+        __a--b__ => a b
+        🦀 !? => 
+        "
+        );
+    }
+}
