@@ -16,6 +16,8 @@ pub mod event;
 pub mod executor;
 pub mod hook;
 pub mod output;
+pub mod policy;
+pub mod schema;
 pub mod surface;
 pub mod tool;
 pub mod toolset;
@@ -31,6 +33,7 @@ pub use executor::{
 };
 pub use hook::{BeforeCall, Hook};
 pub use output::{ContentBlock, ToolOutput};
+pub use policy::{Policy, PolicyError, PolicyOptions, PolicyRules, Profile, Verdict};
 pub use surface::{ModelSurface, SurfaceContext, SurfaceResult, SurfaceTool};
 pub use tool::{Execution, Tool, ToolDefinition, ToolInput, ToolSource};
-pub use toolset::ToolSet;
+pub use toolset::{LookupError, StartingTools, ToolSet, ToolSetError};

@@ -1,24 +1,213 @@
 //! The effective tools of one run.
 //!
-//! A tool that policy removed is not in here, and there is no way back to it from here.
+//! A tool that policy removed is not in here, and there is no way back to it from here: the
+//! catalog, the near names of errors and the lookup are made of what survived.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 use std::sync::Arc;
 
-use codecell_catalog::ToolId;
+use codecell_catalog::{Catalog, CatalogError, ContentHash, ResolveError, Scope, ToolId};
 
-use crate::tool::Tool;
+use crate::policy::{Policy, Verdict};
+use crate::tool::{Tool, ToolSource};
 
-/// The effective tools of one run, in the order of the catalog.
-#[derive(Clone, Default)]
+/// Why sources and policy make no set of tools.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ToolSetError {
+    /// The tools contradict each other.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// Lists that allow something leave nothing.
+    #[error(
+        "no tool is left: {} allows none of the tools of this run; correct the names, or set allow to [] if a run without tools is meant",
+        labels.join(" and ")
+    )]
+    NothingLeft {
+        /// The steps that allow only what they list.
+        labels: Vec<String>,
+    },
+}
+
+/// A tool that policy removed, for audits. Never shown to a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Removal {
+    /// The tool.
+    pub tool: ToolId,
+    /// The step that removed it.
+    pub step: String,
+}
+
+/// Why a name leads to no tool that can be called.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LookupError {
+    /// Unknown, ambiguous, or to be called in another way.
+    #[error(transparent)]
+    Resolve(#[from] ResolveError),
+    /// The cell could call it when it started, and cannot now.
+    #[error(
+        "`{tool}` is no longer available to this cell: while the cell was suspended it was removed or denied, or its definition changed. Start a new cell to work with the tools of now."
+    )]
+    Gone {
+        /// The tool.
+        tool: ToolId,
+    },
+}
+
+/// The tools that a cell started with: each id, and the definition that it stood for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StartingTools(pub BTreeMap<ToolId, ContentHash>);
+
+/// The effective tools of one run, in the order of the catalog. Cheap to clone.
+#[derive(Clone)]
 pub struct ToolSet {
-    tools: BTreeMap<ToolId, Arc<dyn Tool>>,
+    catalog: Arc<Catalog>,
+    tools: Arc<HashMap<ToolId, Arc<dyn Tool>>>,
+    /// Known when the cell started and not to be called now.
+    gone: Arc<BTreeSet<ToolId>>,
+    removals: Arc<[Removal]>,
+    unknown_allow_entries: Arc<[(String, String)]>,
 }
 
 impl ToolSet {
+    /// Takes the tools of the sources that survive the policy.
+    ///
+    /// # Errors
+    /// When two tools share an id, or lists that are not empty allow nothing of what there is.
+    pub fn build(sources: &[Arc<dyn ToolSource>], policy: &Policy) -> Result<Self, ToolSetError> {
+        let offered: Vec<Arc<dyn Tool>> =
+            sources.iter().flat_map(|source| source.tools()).collect();
+        let definitions: Vec<_> = offered.iter().map(|tool| tool.definition()).collect();
+        let unknown_allow_entries = policy
+            .unknown_entries(&definitions)
+            .into_iter()
+            .map(|(label, text)| (label.to_owned(), text.to_owned()))
+            .collect();
+        let (tools, removals) = apply(policy, &offered);
+        if tools.is_empty() && !offered.is_empty() && !policy.wants_no_tools() {
+            let labels = policy.allowing_steps();
+            if !labels.is_empty() {
+                return Err(ToolSetError::NothingLeft {
+                    labels: labels.into_iter().map(str::to_owned).collect(),
+                });
+            }
+        }
+        let mut set = Self::of_tools(tools)?;
+        set.removals = removals.into();
+        set.unknown_allow_entries = unknown_allow_entries;
+        Ok(set)
+    }
+
+    fn of_tools(tools: Vec<Arc<dyn Tool>>) -> Result<Self, CatalogError> {
+        let entries = tools.iter().map(|tool| tool.definition().entry()).collect();
+        let by_id = tools
+            .into_iter()
+            .map(|tool| (tool.definition().id.clone(), tool));
+        Ok(Self {
+            catalog: Arc::new(Catalog::build(entries)?),
+            tools: Arc::new(by_id.collect()),
+            gone: Arc::default(),
+            removals: Arc::default(),
+            unknown_allow_entries: Arc::default(),
+        })
+    }
+
+    /// The catalog of exactly these tools.
+    #[must_use]
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
     /// The tool with exactly this id.
     #[must_use]
     pub fn get(&self, id: &ToolId) -> Option<&Arc<dyn Tool>> {
         self.tools.get(id)
     }
+
+    /// The tool that an id, or an unambiguous name, means.
+    ///
+    /// # Errors
+    /// When it means none of these tools, several, or one that has gone since the cell started.
+    pub fn resolve(&self, id_or_name: &str, scope: Scope) -> Result<&Arc<dyn Tool>, LookupError> {
+        let found = self.catalog.resolve_in(id_or_name, scope);
+        match found.map(|entry| (self.tools.get(&entry.id), &entry.id)) {
+            Ok((Some(tool), _)) => Ok(tool),
+            Ok((None, id)) => Err(LookupError::Gone { tool: id.clone() }),
+            Err(error) => Err(self.gone_one(id_or_name).unwrap_or(error.into())),
+        }
+    }
+
+    fn gone_one(&self, id_or_name: &str) -> Option<LookupError> {
+        let mut fitting = self
+            .gone
+            .iter()
+            .filter(|id| id.as_str() == id_or_name || id.name() == id_or_name);
+        let tool = fitting.next()?.clone();
+        Some(LookupError::Gone { tool })
+    }
+
+    /// What a cell that starts with this set has to remember.
+    #[must_use]
+    pub fn starting_tools(&self) -> StartingTools {
+        let entries = self.catalog.entries().iter();
+        StartingTools(
+            entries
+                .map(|entry| (entry.id.clone(), entry.definition_hash()))
+                .collect(),
+        )
+    }
+
+    /// This set, narrowed for a cell that started with others: what is there now and was there
+    /// then with the same definition.
+    ///
+    /// # Errors
+    /// None that [`ToolSet::build`] would not have found; the catalog is built anew.
+    pub fn resumed(&self, start: &StartingTools) -> Result<Self, CatalogError> {
+        let kept: Vec<_> = self
+            .catalog
+            .entries()
+            .iter()
+            .filter(|entry| start.0.get(&entry.id) == Some(&entry.definition_hash()))
+            .filter_map(|entry| self.tools.get(&entry.id).cloned())
+            .collect();
+        let mut set = Self::of_tools(kept)?;
+        let gone = start.0.keys().filter(|id| !set.tools.contains_key(*id));
+        set.gone = Arc::new(gone.cloned().collect());
+        Ok(set)
+    }
+
+    /// What policy removed, for audits. Never shown to a model.
+    #[must_use]
+    pub fn removals(&self) -> &[Removal] {
+        &self.removals
+    }
+
+    /// Allow entries that name nothing, as `(label, entry)`: worth one warning.
+    #[must_use]
+    pub fn unknown_allow_entries(&self) -> &[(String, String)] {
+        &self.unknown_allow_entries
+    }
+}
+
+impl fmt::Debug for ToolSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set()
+            .entries(self.catalog.entries().iter().map(|entry| &entry.id))
+            .finish()
+    }
+}
+
+fn apply(policy: &Policy, offered: &[Arc<dyn Tool>]) -> (Vec<Arc<dyn Tool>>, Vec<Removal>) {
+    let mut kept = Vec::new();
+    let mut removals = Vec::new();
+    for tool in offered {
+        match policy.judge(tool.definition()) {
+            Verdict::Allowed => kept.push(Arc::clone(tool)),
+            Verdict::Removed(step) => removals.push(Removal {
+                tool: tool.definition().id.clone(),
+                step: step.to_owned(),
+            }),
+        }
+    }
+    (kept, removals)
 }

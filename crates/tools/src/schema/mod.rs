@@ -1,0 +1,165 @@
+//! Checks arguments against a tool's JSON Schema.
+//!
+//! A schema is compiled once. One that cannot be compiled makes its tool unavailable: arguments
+//! are never dispatched unchecked. References never leave the schema, patterns backtrack a bounded
+//! number of times, and the work of one check is bounded before it begins.
+
+mod budget;
+mod explain;
+mod shape;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use jsonschema::{Draft, PatternOptions, Validator};
+use serde_json::Value;
+
+pub use budget::{MAX_JUDGED_DEPTH, MAX_STEPS};
+pub use shape::{MAX_SCHEMA_NODES, MAX_SCHEMA_PATH, SchemaError};
+
+use shape::Shape;
+
+/// How often one match of one pattern may go back.
+const MAX_BACKTRACKS: usize = 20_000;
+/// The size of one compiled pattern, in bytes.
+const MAX_PATTERN_BYTES: usize = 1024 * 1024;
+/// The stack on which schemas are compiled, in bytes. The compiler recurses along the paths that
+/// [`MAX_SCHEMA_PATH`] bounds; only touched pages cost memory.
+const COMPILER_STACK_BYTES: usize = 32 * 1024 * 1024;
+/// The most compiled schemas that are kept.
+const MAX_CACHED: usize = 4_096;
+
+/// Arguments that a schema refuses: one line for each of the first few reasons.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// What is wrong, each naming the place, what is expected there, and near names.
+    pub problems: Vec<String>,
+    /// How many more there are.
+    pub more: usize,
+}
+
+/// A compiled schema.
+#[derive(Debug)]
+pub struct ArgumentCheck {
+    schema: Arc<Value>,
+    validator: Validator,
+}
+
+impl ArgumentCheck {
+    /// Compiles a schema.
+    ///
+    /// # Errors
+    /// When the schema is too large, too deep, not self-contained or not valid.
+    pub fn compile(schema: Arc<Value>) -> Result<Self, SchemaError> {
+        Shape::check(&schema)?;
+        let compiled = thread::scope(|scope| {
+            thread::Builder::new()
+                .stack_size(COMPILER_STACK_BYTES)
+                .spawn_scoped(scope, || build(&schema))
+                .map(thread::ScopedJoinHandle::join)
+        });
+        let validator = match compiled {
+            Ok(Ok(built)) => built?,
+            Ok(Err(_panic)) => return Err(SchemaError::Invalid("the compiler gave up".to_owned())),
+            Err(_no_thread) => {
+                return Err(SchemaError::Invalid(
+                    "the machine has no thread left".to_owned(),
+                ));
+            }
+        };
+        Ok(Self { schema, validator })
+    }
+
+    /// Judges arguments.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn check(&self, input: &Value) -> Result<(), Mismatch> {
+        // Cheap next to the check itself, and it keeps the borrowed table out of this struct.
+        let shape = Shape::check(&self.schema).map_err(|error| Mismatch::one(error.to_string()))?;
+        if budget::check(&shape, &self.schema, input).is_err() {
+            return Err(Mismatch::one(format!(
+                "the input is too large or too deeply nested to be checked against the schema (more than {MAX_STEPS} steps or {MAX_JUDGED_DEPTH} levels)"
+            )));
+        }
+        if self.validator.is_valid(input) {
+            return Ok(());
+        }
+        Err(explain::mismatch(&self.validator, &self.schema, input))
+    }
+}
+
+impl Mismatch {
+    fn one(problem: String) -> Self {
+        Self {
+            problems: vec![problem],
+            more: 0,
+        }
+    }
+}
+
+fn build(schema: &Value) -> Result<Validator, SchemaError> {
+    let known = known_draft(schema);
+    let mut own = None;
+    if known.is_none()
+        && let Value::Object(fields) = schema
+        && fields.contains_key("$schema")
+    {
+        let mut fields = fields.clone();
+        fields.remove("$schema");
+        own = Some(Value::Object(fields));
+    }
+    jsonschema::options()
+        .with_draft(known.unwrap_or(Draft::Draft202012))
+        .offline()
+        .should_validate_formats(false)
+        .with_pattern_options(
+            PatternOptions::fancy_regex()
+                .backtrack_limit(MAX_BACKTRACKS)
+                .size_limit(MAX_PATTERN_BYTES),
+        )
+        .build(own.as_ref().unwrap_or(schema))
+        .map_err(|error| SchemaError::Invalid(explain::clipped(&error.to_string())))
+}
+
+fn known_draft(schema: &Value) -> Option<Draft> {
+    let uri = schema.get("$schema")?.as_str()?;
+    let name = uri.split_once("json-schema.org/")?.1.trim_end_matches('#');
+    match name {
+        "draft/2020-12/schema" => Some(Draft::Draft202012),
+        "draft/2019-09/schema" => Some(Draft::Draft201909),
+        "draft-07/schema" => Some(Draft::Draft7),
+        "draft-06/schema" => Some(Draft::Draft6),
+        "draft-04/schema" => Some(Draft::Draft4),
+        _ => None,
+    }
+}
+
+type Compiled = Result<Arc<ArgumentCheck>, SchemaError>;
+
+/// Compiled schemas, found again by the identity of the schema object.
+#[derive(Debug, Default)]
+pub(crate) struct SchemaCache {
+    /// By address; the entry holds the schema, so that the address stays taken.
+    by_address: Mutex<HashMap<usize, (Arc<Value>, Compiled)>>,
+}
+
+impl SchemaCache {
+    pub(crate) fn get(&self, schema: &Arc<Value>) -> Compiled {
+        let address = Arc::as_ptr(schema).addr();
+        let mut table = self
+            .by_address
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, compiled)) = table.get(&address) {
+            return compiled.clone();
+        }
+        let compiled = ArgumentCheck::compile(Arc::clone(schema)).map(Arc::new);
+        if table.len() >= MAX_CACHED {
+            table.clear();
+        }
+        table.insert(address, (Arc::clone(schema), compiled.clone()));
+        compiled
+    }
+}
