@@ -62,6 +62,11 @@ pub enum ToolEventKind {
 pub trait EventSink: Send + Sync {
     /// Keeps one event.
     fn emit(&self, event: &ToolEvent);
+
+    /// Whether events are worth making at all.
+    fn is_enabled(&self) -> bool {
+        true
+    }
 }
 
 /// Keeps nothing.
@@ -70,4 +75,8 @@ pub struct NoEvents;
 
 impl EventSink for NoEvents {
     fn emit(&self, _event: &ToolEvent) {}
+
+    fn is_enabled(&self) -> bool {
+        false
+    }
 }

@@ -39,8 +39,9 @@ pub trait Hook: Send + Sync {
         ctx: &CallContext,
     ) -> Result<BeforeCall, String>;
 
-    /// Looks at a call that ended.
-    async fn after(&self, tool: &ToolDefinition, report: &CallReport, ctx: &CallContext) {
+    /// Looks at a call that ended, refused ones included. `tool` is `None` for a call of something
+    /// that the run does not have.
+    async fn after(&self, tool: Option<&ToolDefinition>, report: &CallReport, ctx: &CallContext) {
         let _ = (tool, report, ctx);
     }
 }

@@ -17,23 +17,29 @@ pub mod executor;
 pub mod hook;
 pub mod output;
 pub mod policy;
+pub mod redact;
 pub mod schema;
 pub mod surface;
 pub mod tool;
 pub mod toolset;
 
-pub use approval::{ApprovalNeed, ApprovalRequest, Approver, Decision, MidCallApprovals};
+pub use approval::{
+    ApprovalDesk, ApprovalMode, ApprovalNeed, ApprovalOptions, ApprovalRequest, Approver,
+    AskFallback, Decision, MidCallApprovals,
+};
 pub use codecell_catalog::{Tier, ToolId};
 pub use codecell_protocol::{CallState, EffectKind};
 pub use context::CallContext;
 pub use error::{FailureEffect, ToolError};
-pub use event::{EventSink, ToolEvent};
+pub use event::{EventSink, NoEvents, ToolEvent, ToolEventKind};
 pub use executor::{
     CallFailure, CallProgress, CallReport, CallRequest, CallStep, Executor, ExecutorOptions,
+    ExecutorParts, NoProgress,
 };
 pub use hook::{BeforeCall, Hook};
-pub use output::{ContentBlock, ToolOutput};
+pub use output::{ContentBlock, ResourceContent, ToolOutput};
 pub use policy::{Policy, PolicyError, PolicyOptions, PolicyRules, Profile, Verdict};
+pub use redact::Redactor;
 pub use surface::{ModelSurface, SurfaceContext, SurfaceResult, SurfaceTool};
 pub use tool::{Execution, Tool, ToolDefinition, ToolInput, ToolSource};
 pub use toolset::{LookupError, StartingTools, ToolSet, ToolSetError};

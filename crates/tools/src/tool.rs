@@ -23,8 +23,11 @@ pub enum Execution {
     /// Calls of any parallel tools may overlap.
     #[default]
     Parallel,
-    /// A call runs while no other call of the run does, in the order of arrival.
+    /// A call runs while no other call of its session does; calls of sequential tools run in the
+    /// order in which they were made, approvals included.
     Sequential,
+    /// The tool makes calls of its own, each of which takes its turn; the call itself takes none.
+    Nesting,
 }
 
 /// What a tool declares about itself.

@@ -1,18 +1,42 @@
 //! The one way from a name and arguments to a tool.
+//!
+//! Every call takes the same road, and nothing leaves it early but by a refusal: resolve among the
+//! effective tools, hooks, arguments against the schema, approvals, turn, abort, dispatch, outcome,
+//! hooks, records. A call is handed to its tool at most once; nothing is ever repeated here.
 
+mod dispatch;
+mod gate;
+mod live;
+mod refusal;
 mod report;
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use codecell_catalog::{Scope, input_signature};
+use codecell_protocol::{CallState, EffectKind};
+use futures::FutureExt as _;
 use serde_json::Value;
+use tokio::time::Instant;
 
 pub use report::{CallFailure, CallReport};
 
+use crate::approval::{ApprovalDesk, ApprovalNeed};
 use crate::context::CallContext;
-use crate::event::EventSink;
+use crate::approval::MidCallApprovals;
+use crate::event::{EventSink, ToolEventKind};
 use crate::hook::Hook;
+use crate::output::ToolOutput;
+use crate::redact::Redactor;
+use crate::schema::SchemaCache;
+use crate::tool::{Tool, ToolInput};
 use crate::toolset::ToolSet;
+use dispatch::Returned;
+use gate::Gates;
+use live::LiveCall;
+use refusal::Refusal;
 
 /// One call to be made.
 #[derive(Debug, Clone)]
@@ -21,6 +45,8 @@ pub struct CallRequest {
     pub call_id: Arc<str>,
     /// The tool's id, or an unambiguous bare name.
     pub tool: Arc<str>,
+    /// Which tools the name may mean.
+    pub scope: Scope,
     /// The arguments; `null` stands for none.
     pub args: Value,
     /// Who calls.
@@ -52,43 +78,87 @@ impl CallProgress for NoProgress {
     fn step(&self, _call_id: &str, _step: CallStep) {}
 }
 
-/// What an executor can be told.
-#[derive(Debug, Clone)]
+/// The executor's limits.
+#[derive(Debug, Clone, Copy)]
 pub struct ExecutorOptions {
     /// How long a tool may go on after an abort before it is dropped.
     pub abort_grace: Duration,
+    /// The most bytes of one call's arguments, as JSON.
+    pub max_input_bytes: usize,
     /// The most bytes of one tool's result: text, details and binary content together.
     pub max_output_bytes: usize,
 }
+
+/// Source: the contract's limit of one bridge message.
+const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
+
+/// The deepest nesting of arguments. Source: the contract's JSON depth.
+pub const MAX_JSON_DEPTH: usize = 512;
 
 impl Default for ExecutorOptions {
     fn default() -> Self {
         Self {
             abort_grace: Duration::from_millis(250),
-            max_output_bytes: 16 * 1024 * 1024,
+            max_input_bytes: MAX_MESSAGE_BYTES,
+            max_output_bytes: MAX_MESSAGE_BYTES,
         }
     }
+}
+
+/// What an executor is made of.
+pub struct ExecutorParts {
+    /// The limits.
+    pub options: ExecutorOptions,
+    /// Where calls wait for a person.
+    pub approvals: ApprovalDesk,
+    /// Who looks at calls, in this order.
+    pub hooks: Vec<Arc<dyn Hook>>,
+    /// Where events go.
+    pub events: Arc<dyn EventSink>,
+    /// What is taken out of events.
+    pub redactor: Redactor,
 }
 
 /// The one executor of a process.
 pub struct Executor {
-    options: ExecutorOptions,
-    hooks: Vec<Arc<dyn Hook>>,
-    events: Arc<dyn EventSink>,
+    parts: Arc<ExecutorParts>,
+    gates: Gates,
+    schemas: SchemaCache,
+}
+
+/// The end of a call, before it is told to anybody.
+struct Ended {
+    state: CallState,
+    outcome: Result<ToolOutput, (String, String)>,
+}
+
+impl From<Refusal> for Ended {
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            state: CallState::NotStarted,
+            outcome: Err((refusal.code().to_owned(), refusal.to_string())),
+        }
+    }
 }
 
 impl Executor {
-    /// An executor without hooks.
+    /// An executor of these parts.
     #[must_use]
-    pub fn new(options: ExecutorOptions, events: Arc<dyn EventSink>) -> Self {
+    pub fn new(parts: ExecutorParts) -> Self {
         Self {
-            options,
-            hooks: Vec::new(),
-            events,
+            parts: Arc::new(parts),
+            gates: Gates::default(),
+            schemas: SchemaCache::default(),
         }
     }
 
-    /// Makes one call, from its name to its report. Never panics, and never fails to report.
+    /// Where calls wait for a person; for forgetting the answers of what has ended.
+    #[must_use]
+    pub fn approvals(&self) -> &ApprovalDesk {
+        &self.parts.approvals
+    }
+
+    /// Makes one call, from its name to its report. Never panics, and always reports.
     ///
     /// Dropping the future drops the tool's; whoever kept the books of a call that was handed over
     /// then has to count it as unknown.
@@ -98,8 +168,276 @@ impl Executor {
         request: CallRequest,
         progress: Arc<dyn CallProgress>,
     ) -> CallReport {
-        let _ = (&self.options, &self.hooks, &self.events, progress);
-        let _ = set;
-        CallReport::unknown_tool(request, None)
+        let begun = Instant::now();
+        let CallRequest {
+            call_id,
+            tool: asked,
+            scope,
+            args,
+            ctx,
+        } = request;
+        let resolved = set.resolve(&asked, scope).map(Arc::clone);
+        let ended = match &resolved {
+            Err(error) => Refusal::from(error.clone()).into(),
+            Ok(tool) => {
+                let call = Call {
+                    executor: self,
+                    tool,
+                    call_id: &call_id,
+                    ctx: &ctx,
+                };
+                call.run(args, progress).await.unwrap_or_else(Ended::from)
+            }
+        };
+        let tool = resolved.ok();
+        let report = report(call_id, asked, tool.as_ref(), ended, begun.elapsed());
+        self.announce(&report, &ctx).await;
+        self.after_hooks(tool.as_ref(), &report, &ctx).await;
+        report
+    }
+
+    async fn announce(&self, report: &CallReport, ctx: &CallContext) {
+        let elapsed = report.elapsed;
+        let failure = report.failure();
+        let code = || failure.as_ref().map_or_else(String::new, |failure| failure.code.clone());
+        let asked = failure.as_ref().map(|failure| &*failure.tool);
+        let tool = report.tool.as_ref().map(|id| id.as_str()).or(asked);
+        let kind = || match (report.state, &failure) {
+            (CallState::NotStarted, _) => ToolEventKind::Blocked { code: code() },
+            (_, None) => ToolEventKind::Completed { elapsed },
+            (_, Some(_)) => ToolEventKind::Error {
+                code: code(),
+                elapsed,
+            },
+        };
+        live::emit(&self.parts, &report.call_id, ctx, tool.unwrap_or_default(), kind);
+    }
+
+    async fn after_hooks(
+        &self,
+        tool: Option<&Arc<dyn Tool>>,
+        report: &CallReport,
+        ctx: &CallContext,
+    ) {
+        for hook in &self.parts.hooks {
+            let looking = hook.after(tool.map(|tool| tool.definition()), report, ctx);
+            if AssertUnwindSafe(looking).catch_unwind().await.is_err() {
+                tracing::error!(hook = hook.id(), "a hook failed after a call");
+            }
+        }
+    }
+}
+
+/// One call of a tool that exists.
+struct Call<'a> {
+    executor: &'a Executor,
+    tool: &'a Arc<dyn Tool>,
+    call_id: &'a Arc<str>,
+    ctx: &'a CallContext,
+}
+
+impl Call<'_> {
+    async fn run(&self, args: Value, progress: Arc<dyn CallProgress>) -> Result<Ended, Refusal> {
+        let gates = &self.executor.gates;
+        let execution = self.tool.definition().execution;
+        let place = self
+            .unless_aborted(gates.arrive(&self.ctx.session_key, execution))
+            .await?;
+        let (args, demanded) = self.before_hooks(args).await?;
+        let live = Arc::new(self.admit(args, progress)?);
+        self.approve(&live, demanded).await?;
+        let _turn = self.unless_aborted(place.turn()).await?;
+        if self.ctx.abort.is_cancelled() {
+            return Err(self.aborted());
+        }
+        Ok(self.hand_over(live).await)
+    }
+
+    /// Runs the hooks over the arguments. Once a hook has demanded an approval, only that hook may
+    /// change them.
+    async fn before_hooks(&self, mut args: Value) -> Result<(Value, Option<ApprovalNeed>), Refusal> {
+        let mut demanded: Option<ApprovalNeed> = None;
+        for hook in &self.executor.parts.hooks {
+            let looking = hook.before(self.tool.definition(), &args, self.ctx);
+            let looked = self
+                .unless_aborted(AssertUnwindSafe(looking).catch_unwind())
+                .await?;
+            let wish = match looked {
+                Ok(Ok(wish)) => wish,
+                Ok(Err(reason)) => {
+                    let reason = self.executor.parts.redactor.text(&reason);
+                    tracing::error!(hook = hook.id(), reason, "a hook failed before a call");
+                    return Err(Refusal::HookFailed { tool: self.name() });
+                }
+                Err(_panic) => return Err(Refusal::HookFailed { tool: self.name() }),
+            };
+            if let Some(reason) = wish.block {
+                return Err(Refusal::Blocked {
+                    tool: self.name(),
+                    reason,
+                });
+            }
+            if let (Some(changed), None) = (wish.arguments, &demanded) {
+                args = changed;
+            }
+            demanded = demanded.or(wish.require_approval);
+        }
+        Ok((args, demanded))
+    }
+
+    /// Checks the arguments; from here on they do not change.
+    fn admit(&self, args: Value, progress: Arc<dyn CallProgress>) -> Result<LiveCall, Refusal> {
+        if !depth_within(&args, MAX_JSON_DEPTH) {
+            return Err(Refusal::ArgumentsTooDeep {
+                tool: self.name(),
+                max_depth: MAX_JSON_DEPTH,
+            });
+        }
+        let input = ToolInput::new(args);
+        let max_bytes = self.executor.parts.options.max_input_bytes;
+        if input.text().len() > max_bytes {
+            return Err(Refusal::ArgumentsTooLarge {
+                tool: self.name(),
+                bytes: input.text().len(),
+                max_bytes,
+            });
+        }
+        self.check_schema(&input)?;
+        Ok(LiveCall {
+            parts: Arc::clone(&self.executor.parts),
+            progress,
+            tool: Arc::clone(self.tool),
+            call_id: Arc::clone(self.call_id),
+            input,
+            ctx: self.ctx.clone(),
+            met: Mutex::new(HashSet::new()),
+        })
+    }
+
+    fn check_schema(&self, input: &ToolInput) -> Result<(), Refusal> {
+        let definition = self.tool.definition();
+        let check = self.executor.schemas.get(&definition.parameters);
+        let check = check.map_err(|error| Refusal::Unusable {
+            tool: self.name(),
+            error,
+        })?;
+        check
+            .check(input.value())
+            .map_err(|mismatch| Refusal::Arguments {
+                tool: self.name(),
+                mismatch,
+                signature: input_signature(&definition.parameters),
+            })
+    }
+
+    async fn approve(
+        &self,
+        live: &LiveCall,
+        demanded: Option<ApprovalNeed>,
+    ) -> Result<(), Refusal> {
+        let examine = || self.tool.approvals(&live.input, self.ctx);
+        let own = panic::catch_unwind(AssertUnwindSafe(examine))
+            .map_err(|_panic| Refusal::Unexamined { tool: self.name() })??;
+        for need in own.into_iter().chain(demanded) {
+            live.settle(need)
+                .await
+                .map_err(|why| Refusal::NotApproved {
+                    tool: self.name(),
+                    why,
+                })?;
+        }
+        Ok(())
+    }
+
+    async fn hand_over(&self, live: Arc<LiveCall>) -> Ended {
+        let options = &self.executor.parts.options;
+        let mut ctx = self.ctx.clone();
+        ctx.approvals = MidCallApprovals::new(Arc::clone(&live) as Arc<_>);
+        live.hand_over();
+        let mut witness = Witness {
+            live: &live,
+            begun: Instant::now(),
+            returned: false,
+        };
+        let input = live.input.clone();
+        let returned: Returned =
+            dispatch::dispatch(&**self.tool, input, &ctx, options.abort_grace).await;
+        witness.returned = true;
+        let (state, outcome) =
+            dispatch::conclude(self.tool.definition(), returned, options.max_output_bytes);
+        Ended { state, outcome }
+    }
+
+    async fn unless_aborted<T>(&self, work: impl Future<Output = T>) -> Result<T, Refusal> {
+        tokio::select! {
+            biased;
+            () = self.ctx.abort.cancelled() => Err(self.aborted()),
+            done = work => Ok(done),
+        }
+    }
+
+    fn aborted(&self) -> Refusal {
+        Refusal::Aborted { tool: self.name() }
+    }
+
+    /// How the tool is called in texts for the model.
+    fn name(&self) -> String {
+        self.tool.definition().name().to_owned()
+    }
+}
+
+/// Leaves a record even if the call's future is dropped after the call was handed over.
+struct Witness<'a> {
+    live: &'a LiveCall,
+    begun: Instant,
+    returned: bool,
+}
+
+impl Drop for Witness<'_> {
+    fn drop(&mut self) {
+        if !self.returned {
+            self.live.emit(|| ToolEventKind::Error {
+                code: "aborted".to_owned(),
+                elapsed: self.begun.elapsed(),
+            });
+        }
+    }
+}
+
+fn report(
+    call_id: Arc<str>,
+    asked: Arc<str>,
+    tool: Option<&Arc<dyn Tool>>,
+    ended: Ended,
+    elapsed: Duration,
+) -> CallReport {
+    let definition = tool.map(|tool| tool.definition());
+    let named = definition.map_or(asked, |definition| definition.id.as_str().into());
+    let Ended { state, outcome } = ended;
+    CallReport {
+        call_id,
+        tool: definition.map(|definition| definition.id.clone()),
+        state,
+        effect: definition.map_or(EffectKind::Write, |definition| definition.effect()),
+        outcome: outcome.map_err(|(code, message)| CallFailure {
+            code,
+            message,
+            tool: named,
+            effect_status: state,
+        }),
+        elapsed,
+        returns_json: definition.is_some_and(|definition| definition.returns_json),
+    }
+}
+
+fn depth_within(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => {
+            levels > 0 && items.iter().all(|item| depth_within(item, levels - 1))
+        }
+        Value::Object(fields) => {
+            levels > 0 && fields.values().all(|field| depth_within(field, levels - 1))
+        }
+        _ => true,
     }
 }

@@ -7,8 +7,7 @@ use codecell_catalog::ToolId;
 use codecell_protocol::{CallState, EffectKind};
 use serde_json::Value;
 
-use super::CallRequest;
-use crate::output::ToolOutput;
+use crate::output::{ContentBlock, ToolOutput};
 
 /// Why a call gave no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,15 +30,15 @@ pub struct CallReport {
     pub call_id: Arc<str>,
     /// The tool's id; `None` if there is no such tool.
     pub tool: Option<ToolId>,
-    /// Where the call stands.
+    /// Where the call stands in the ledger.
     pub state: CallState,
-    /// What the tool can change.
+    /// What the tool can change; `Write` if there is no such tool, because nothing vouches for it.
     pub effect: EffectKind,
     /// The result, which may itself say that it is an error, or why there is none.
     pub outcome: Result<ToolOutput, CallFailure>,
     /// From the request to the report, waiting included.
     pub elapsed: Duration,
-    pub(crate) returns_json: bool,
+    pub(super) returns_json: bool,
 }
 
 impl CallReport {
@@ -50,20 +49,36 @@ impl CallReport {
         Some(output.value(self.returns_json))
     }
 
-    pub(crate) fn unknown_tool(request: CallRequest, tool: Option<ToolId>) -> Self {
-        Self {
-            call_id: request.call_id,
-            tool,
-            state: CallState::NotStarted,
-            effect: EffectKind::Write,
-            outcome: Err(CallFailure {
-                code: "unknown_tool".to_owned(),
-                message: format!("There is no tool `{}`.", request.tool),
-                tool: request.tool,
-                effect_status: CallState::NotStarted,
+    /// Why `tools.call` rejects: there is no result, or the result says that it is an error.
+    /// (`MCP.*` calls resolve to a result that is an error; they look at `outcome`.)
+    #[must_use]
+    pub fn failure(&self) -> Option<CallFailure> {
+        match &self.outcome {
+            Err(failure) => Some(failure.clone()),
+            Ok(output) if output.is_error => Some(CallFailure {
+                code: "tool_error".to_owned(),
+                message: error_text(output),
+                tool: self.tool.as_ref().map_or("", ToolId::as_str).into(),
+                effect_status: self.state,
             }),
-            elapsed: Duration::ZERO,
-            returns_json: false,
+            Ok(_) => None,
         }
+    }
+}
+
+/// What a result that is an error says.
+fn error_text(output: &ToolOutput) -> String {
+    let texts: Vec<&str> = output
+        .content
+        .iter()
+        .filter_map(|block| match block {
+            ContentBlock::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    match (texts.as_slice(), &output.details) {
+        ([], Some(details)) => details.to_string(),
+        ([], None) => "the tool reported an error without saying which".to_owned(),
+        (texts, _) => texts.join("\n"),
     }
 }

@@ -5,11 +5,18 @@
 //! ask, the configured fallback answers, and it is a refusal unless the configuration says
 //! otherwise.
 
+mod desk;
+mod escape;
+
 use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use codecell_catalog::ToolId;
+
+pub use desk::{ApprovalDesk, ApprovalMode, ApprovalOptions, AskFallback};
+pub(crate) use desk::{NotApproved, Questioner, Waiting};
+pub use escape::escape_for_display;
 
 use crate::error::ToolError;
 use crate::tool::{ToolDefinition, ToolInput};
@@ -60,6 +67,20 @@ pub struct ApprovalRequest {
     pub run_id: Arc<str>,
     /// The cell, if a cell calls.
     pub cell_id: Option<Arc<str>>,
+}
+
+impl ApprovalRequest {
+    /// Why this is asked, safe to print.
+    #[must_use]
+    pub fn shown_reason(&self) -> String {
+        escape_for_display(&self.need.reason)
+    }
+
+    /// The arguments as compact JSON, safe to print: the same JSON value as is dispatched.
+    #[must_use]
+    pub fn shown_arguments(&self) -> String {
+        escape_for_display(self.input.text())
+    }
 }
 
 /// An answer.

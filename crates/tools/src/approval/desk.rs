@@ -1,0 +1,264 @@
+//! The desk at which calls wait for a person: one question at a time, and a memory of answers
+//! that cover more than one call.
+//!
+//! There is one desk in a process, whatever number of cells and sessions run. A remembered answer
+//! holds for the same agent, session, tool definition and question only.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use codecell_catalog::ContentHash;
+
+use super::{ApprovalNeed, ApprovalRequest, Approver, Decision};
+use crate::context::CallContext;
+use crate::tool::{ToolDefinition, ToolInput};
+
+/// The most remembered answers; beyond it all questions are asked again.
+const MAX_REMEMBERED: usize = 10_000;
+
+/// Whether there is anything to ask.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ApprovalMode {
+    /// A person is asked.
+    #[default]
+    Ask,
+    /// Nothing that needs an approval is done.
+    Never,
+    /// Everything that policy leaves is approved.
+    Always,
+}
+
+/// What holds when there is nobody to ask.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AskFallback {
+    /// The call is refused.
+    #[default]
+    Deny,
+    /// The call goes on.
+    Allow,
+}
+
+/// How approvals are handled.
+#[derive(Debug, Clone, Copy)]
+pub struct ApprovalOptions {
+    /// Whether there is anything to ask.
+    pub mode: ApprovalMode,
+    /// What holds when there is nobody to ask.
+    pub fallback: AskFallback,
+    /// How long a question stays open, the wait for its turn included.
+    pub ttl: Duration,
+}
+
+impl Default for ApprovalOptions {
+    fn default() -> Self {
+        Self {
+            mode: ApprovalMode::default(),
+            fallback: AskFallback::default(),
+            ttl: Duration::from_secs(DEFAULT_TTL_SECONDS),
+        }
+    }
+}
+
+/// Source: the contract's `approvalTtlSeconds`.
+const DEFAULT_TTL_SECONDS: u64 = 86_400;
+
+/// Why something was not approved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NotApproved {
+    /// A person said no.
+    Denied { reason: Option<String> },
+    /// There is nobody to ask.
+    Unavailable,
+    /// Approvals are switched off.
+    SwitchedOff,
+    /// Nobody answered in time.
+    Expired,
+    /// The call was aborted while it waited.
+    Aborted,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Reach {
+    Cell(Arc<str>),
+    Session,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Grant {
+    agent_id: Arc<str>,
+    session_key: Arc<str>,
+    reach: Reach,
+    /// Of the whole definition: an id that comes to mean something else is asked anew.
+    tool: ContentHash,
+    key: String,
+}
+
+/// Somebody to ask, and what they have answered.
+pub struct ApprovalDesk {
+    options: ApprovalOptions,
+    approver: Option<Arc<dyn Approver>>,
+    /// Held while a question is open. Fair, so questions are asked in the order of arrival.
+    turn: tokio::sync::Mutex<()>,
+    grants: Mutex<HashSet<Grant>>,
+}
+
+/// Who is told that a call begins and ends to wait for a person.
+pub(crate) trait Waiting: Send + Sync {
+    fn begins(&self, need: &ApprovalNeed);
+    fn ends(&self);
+}
+
+/// Calls [`Waiting::ends`] even if the future is dropped in the middle.
+struct WaitGuard<'a>(&'a dyn Waiting);
+
+impl Drop for WaitGuard<'_> {
+    fn drop(&mut self) {
+        self.0.ends();
+    }
+}
+
+impl ApprovalDesk {
+    /// A desk. Without an approver the fallback answers every question.
+    #[must_use]
+    pub fn new(options: ApprovalOptions, approver: Option<Arc<dyn Approver>>) -> Self {
+        Self {
+            options,
+            approver,
+            turn: tokio::sync::Mutex::new(()),
+            grants: Mutex::default(),
+        }
+    }
+
+    /// Forgets the answers that were given for one cell.
+    pub fn forget_cell(&self, cell_id: &str) {
+        self.grants()
+            .retain(|grant| !matches!(&grant.reach, Reach::Cell(cell) if &**cell == cell_id));
+    }
+
+    /// Forgets every answer of one session.
+    pub fn forget_session(&self, session_key: &str) {
+        self.grants()
+            .retain(|grant| &*grant.session_key != session_key);
+    }
+
+    /// Waits until one need is met.
+    pub(crate) async fn settle(
+        &self,
+        call: &Questioner<'_>,
+        need: ApprovalNeed,
+        waiting: &dyn Waiting,
+    ) -> Result<(), NotApproved> {
+        match self.options.mode {
+            ApprovalMode::Always => return Ok(()),
+            ApprovalMode::Never => return Err(NotApproved::SwitchedOff),
+            ApprovalMode::Ask => {}
+        }
+        if self.is_granted(call, &need) {
+            return Ok(());
+        }
+        let Some(approver) = &self.approver else {
+            return self.fall_back();
+        };
+        waiting.begins(&need);
+        let _guard = WaitGuard(waiting);
+        let asking = tokio::time::timeout(self.options.ttl, self.ask(call, need, &**approver));
+        tokio::select! {
+            biased;
+            () = call.ctx.abort.cancelled() => Err(NotApproved::Aborted),
+            answer = asking => answer.unwrap_or(Err(NotApproved::Expired)),
+        }
+    }
+
+    async fn ask(
+        &self,
+        call: &Questioner<'_>,
+        need: ApprovalNeed,
+        approver: &dyn Approver,
+    ) -> Result<(), NotApproved> {
+        let _turn = self.turn.lock().await;
+        // The answer to an earlier question may have covered this one.
+        if self.is_granted(call, &need) {
+            return Ok(());
+        }
+        let request = call.request(need);
+        let decision = approver.ask(&request).await;
+        let need = request.need;
+        match decision {
+            Decision::Once if need.asked_once => self.remember(call, need, Reach::Session),
+            Decision::Once => {}
+            Decision::ThisCell => self.remember(call, need, call.cell()),
+            Decision::ThisTool => self.remember(call, need, Reach::Session),
+            Decision::Deny { reason } => return Err(NotApproved::Denied { reason }),
+            Decision::Unavailable => return self.fall_back(),
+        }
+        Ok(())
+    }
+
+    fn fall_back(&self) -> Result<(), NotApproved> {
+        match self.options.fallback {
+            AskFallback::Deny => Err(NotApproved::Unavailable),
+            AskFallback::Allow => Ok(()),
+        }
+    }
+
+    fn is_granted(&self, call: &Questioner<'_>, need: &ApprovalNeed) -> bool {
+        let grants = self.grants();
+        if grants.is_empty() {
+            return false;
+        }
+        [call.cell(), Reach::Session]
+            .into_iter()
+            .any(|reach| grants.contains(&call.grant(need.key.clone(), reach)))
+    }
+
+    fn remember(&self, call: &Questioner<'_>, need: ApprovalNeed, reach: Reach) {
+        let mut grants = self.grants();
+        if grants.len() >= MAX_REMEMBERED {
+            grants.clear();
+        }
+        grants.insert(call.grant(need.key, reach));
+    }
+
+    fn grants(&self) -> std::sync::MutexGuard<'_, HashSet<Grant>> {
+        self.grants.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The call that asks.
+pub(crate) struct Questioner<'a> {
+    pub(crate) call_id: &'a Arc<str>,
+    pub(crate) definition: &'a ToolDefinition,
+    pub(crate) input: &'a ToolInput,
+    pub(crate) ctx: &'a CallContext,
+}
+
+impl Questioner<'_> {
+    fn cell(&self) -> Reach {
+        let cell = self.ctx.cell_id.as_ref().unwrap_or(&self.ctx.run_id);
+        Reach::Cell(Arc::clone(cell))
+    }
+
+    fn grant(&self, key: String, reach: Reach) -> Grant {
+        Grant {
+            agent_id: Arc::clone(&self.ctx.agent_id),
+            session_key: Arc::clone(&self.ctx.session_key),
+            reach,
+            tool: self.definition.entry().definition_hash(),
+            key,
+        }
+    }
+
+    fn request(&self, need: ApprovalNeed) -> ApprovalRequest {
+        ApprovalRequest {
+            call_id: Arc::clone(self.call_id),
+            tool: self.definition.id.clone(),
+            input: self.input.clone(),
+            need,
+            agent_id: Arc::clone(&self.ctx.agent_id),
+            session_key: Arc::clone(&self.ctx.session_key),
+            run_id: Arc::clone(&self.ctx.run_id),
+            cell_id: self.ctx.cell_id.clone(),
+        }
+    }
+}
