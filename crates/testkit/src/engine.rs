@@ -1,5 +1,7 @@
 //! One sandbox for all tests of a binary, so that the guest is loaded once.
 
+#![expect(clippy::panic, reason = "no test can go on without a sandbox")]
+
 use std::sync::OnceLock;
 
 use codecell_sandbox::{Sandbox, SandboxOptions};

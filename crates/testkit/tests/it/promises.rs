@@ -1,5 +1,7 @@
 //! Promises mean what they mean elsewhere, however the host batches their settlements.
 
+#![expect(clippy::expect_used, reason = "a test that panics is a test that fails")]
+
 use codecell_sandbox::{GuestThread, Sandbox};
 use codecell_testkit::engine::sandbox;
 use codecell_testkit::promises::{Batches, Case, Reference, ReferenceError, generate, run_in_guest};
