@@ -13,6 +13,9 @@ use crate::path::KeyPath;
 /// The longest text that an error repeats, in characters.
 const MAX_SHOWN_CHARS: usize = 60;
 
+/// The most known keys that an error lists.
+const MAX_LISTED_KEYS: usize = 12;
+
 /// What a walk notes besides refusing.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
@@ -65,7 +68,7 @@ impl Walk<'_> {
                 Some(word) if open.contains(&word) => Ok(()),
                 _ => Err(self.not_enforced(path, advice)),
             },
-            (Kind::FlagOr(words), Value::String(word)) => self.word(words, word, path),
+            (Kind::FlagOr(words), Value::String(word)) if words.contains(&word.as_str()) => Ok(()),
             (Kind::Choice(words, _), Value::String(word)) => self.word(words, word, path),
             (Kind::Choices(words), Value::Array(items)) if !items.is_empty() => {
                 self.words(words, items, path)
@@ -301,27 +304,41 @@ pub(crate) fn unknown_key(raw: &Raw, path: KeyPath, keys: &'static [Key]) -> Con
     }
 }
 
-/// The key that was probably meant: one with a similar name here, else one with this name elsewhere.
+/// The key that was probably meant: one with a similar name here, else one with this name
+/// elsewhere; without either, what there is.
 fn nearest(path: &KeyPath, keys: &'static [Key]) -> Vec<String> {
-    let name = path.last_key().unwrap_or_default();
-    let parent = KeyPath::from_segments(&path.segments()[..path.segments().len() - 1]);
-    let lower = name.to_lowercase();
-    let distance = |key: &&Key| strsim::osa_distance(&lower, &key.name.to_lowercase());
-    let closest = keys.iter().min_by_key(distance);
-    let allowed = name.chars().count().div_ceil(3).max(1);
-    if let Some(key) = closest.filter(|key| distance(key) <= allowed) {
-        return vec![parent.key(key.name).to_string()];
+    let name = path.last_key().unwrap_or_default().to_lowercase();
+    let around = &path.segments()[..path.segments().len().saturating_sub(1)];
+    let here = |key: &Key| vec![KeyPath::from_segments(around).key(key.name).to_string()];
+    let distance = |key: &&Key| strsim::osa_distance(&name, &key.name.to_lowercase());
+    let allowed = name.chars().count().div_ceil(4);
+    if let Some(key) = keys
+        .iter()
+        .min_by_key(distance)
+        .filter(|key| distance(key) <= allowed)
+    {
+        return here(key);
     }
     let mut elsewhere = Vec::new();
-    find_elsewhere(&keys::ROOT, &KeyPath::default(), &lower, &mut elsewhere);
-    elsewhere.truncate(1);
-    if !elsewhere.is_empty() {
-        return elsewhere;
+    find_elsewhere(&keys::ROOT, &KeyPath::default(), &name, &mut elsewhere);
+    if let Some(first) = elsewhere.into_iter().next() {
+        return vec![first];
+    }
+    let likeness = |key: &Key| strsim::jaro_winkler(&name, &key.name.to_lowercase());
+    let by_likeness = |a: &&Key, b: &&Key| likeness(a).total_cmp(&likeness(b));
+    if let Some(key) = keys
+        .iter()
+        .max_by(by_likeness)
+        .filter(|key| likeness(key) > 0.8)
+    {
+        return here(key);
     }
     let used = keys.iter().filter(|key| !key.doc.is_empty());
     let mut names: Vec<String> = used.map(|key| format!("`{}`", key.name)).collect();
-    if names.len() == 1 {
-        names = vec![names[0].trim_matches('`').to_owned()];
+    if names.len() > MAX_LISTED_KEYS {
+        let more = names.len() - MAX_LISTED_KEYS;
+        names.truncate(MAX_LISTED_KEYS);
+        names.push(format!("and {more} more"));
     }
     names
 }

@@ -33,7 +33,7 @@ pub fn set_in_text(
     check::check_part(&Raw::default(), kind, value, path)?;
     if path.is_empty() || text.trim().is_empty() {
         let nested = nested(path.segments(), value);
-        return Ok(format!("{}\n", pretty(&nested, 0)));
+        return Ok(format!("{}\n", pretty(&nested, "")));
     }
     let (_, outline) = document::parse(file, text)?;
     let Some(root) = outline else {
@@ -122,22 +122,19 @@ impl Editor<'_> {
         }
         let outer = self.indent_of(object.span.start);
         let inner = match members.first() {
-            Some(member) if !on_one_line => self.indent_of(member.key.start),
-            _ => outer + 2,
+            Some(member) if !on_one_line => self.indent_of(member.key.start).to_owned(),
+            _ => format!("{outer}  "),
         };
-        let value = pretty(value, inner);
+        let value = pretty(value, &inner);
         let middle = middle.trim_end();
-        format!(
-            "{head}{comma}{middle}\n{:inner$}{key}: {value}\n{:outer$}{tail}",
-            "", ""
-        )
+        format!("{head}{comma}{middle}\n{inner}{key}: {value}\n{outer}{tail}")
     }
 
-    /// How far the line of a byte is indented, in columns.
-    fn indent_of(&self, at: usize) -> usize {
+    /// What the line of a byte begins with.
+    fn indent_of(&self, at: usize) -> &str {
         let line_start = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
         let line = &self.text[line_start..at];
-        line.chars().take_while(|c| *c == ' ' || *c == '\t').count()
+        &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
     }
 }
 
@@ -156,7 +153,6 @@ fn compact(value: &Value) -> String {
 }
 
 /// JSON on several lines, whose further lines are indented.
-fn pretty(value: &Value, indent: usize) -> String {
-    let text = format!("{value:#}");
-    text.replace('\n', &format!("\n{:indent$}", ""))
+fn pretty(value: &Value, indent: &str) -> String {
+    format!("{value:#}").replace('\n', &format!("\n{indent}"))
 }

@@ -26,16 +26,20 @@ pub enum Origin {
     Flag(String),
 }
 
+/// The plain form is the place; the alternate form is the start of a message, empty for a default.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let as_prefix = f.alternate();
         match self {
+            Self::Default if as_prefix => return Ok(()),
             Self::Default => f.write_str("default"),
             Self::File { path, line, column } => {
                 write!(f, "{}:{line}:{column}", path.display())
             }
             Self::Named(name) => f.write_str(name),
             Self::Flag(text) => f.write_str(text),
-        }
+        }?;
+        f.write_str(if as_prefix { ": " } else { "" })
     }
 }
 
@@ -61,7 +65,7 @@ pub enum ConfigError {
         max_bytes: usize,
     },
     /// Not JSON5.
-    #[error("{at}: not valid JSON5: {message}")]
+    #[error("{at:#}not valid JSON5: {message}")]
     Syntax {
         /// Where.
         at: Origin,
@@ -69,7 +73,7 @@ pub enum ConfigError {
         message: String,
     },
     /// Objects and arrays nested too deep.
-    #[error("{at}: objects and arrays are nested deeper than {max_depth} levels")]
+    #[error("{at:#}objects and arrays are nested deeper than {max_depth} levels")]
     TooDeep {
         /// Where the limit is passed.
         at: Origin,
@@ -77,7 +81,7 @@ pub enum ConfigError {
         max_depth: usize,
     },
     /// One object has a key twice.
-    #[error("{at}: the key `{key}` is set twice; keep one of them")]
+    #[error("{at:#}the key {key:#} is set twice; keep one of them")]
     DuplicateKey {
         /// The second one's place.
         at: Origin,
@@ -85,7 +89,7 @@ pub enum ConfigError {
         key: KeyPath,
     },
     /// A key that nothing knows.
-    #[error("{at}: unknown key `{key}`.{}", did_you_mean(.near))]
+    #[error("{at:#}unknown key {key:#}.{}", did_you_mean(.near))]
     UnknownKey {
         /// Its place.
         at: Origin,
@@ -95,7 +99,7 @@ pub enum ConfigError {
         near: Vec<String>,
     },
     /// A value of the wrong type.
-    #[error("{at}: `{key}` must be {expected}, but it is {found}")]
+    #[error("{at:#}{key:#} must be {expected}, but it is {found}")]
     WrongType {
         /// Its place.
         at: Origin,
@@ -107,7 +111,7 @@ pub enum ConfigError {
         found: String,
     },
     /// A text that is none of the known values.
-    #[error("{at}: `{key}` cannot be {given}; use {}", one_of(.allowed))]
+    #[error("{at:#}{key:#} cannot be {given}; use {}", one_of(.allowed))]
     UnknownValue {
         /// Its place.
         at: Origin,
@@ -119,7 +123,7 @@ pub enum ConfigError {
         allowed: Vec<String>,
     },
     /// A key that must be there is not.
-    #[error("{at}: `{key}` needs {needs}")]
+    #[error("{at:#}{key:#} needs {needs}")]
     Missing {
         /// The place of the object.
         at: Origin,
@@ -129,7 +133,7 @@ pub enum ConfigError {
         needs: String,
     },
     /// Two keys that exclude each other.
-    #[error("{at}: `{key}` and `{other}` cannot both be set: {why}")]
+    #[error("{at:#}{key:#} and {other:#} cannot both be set: {why}")]
     Conflict {
         /// The place of the second.
         at: Origin,
@@ -142,7 +146,7 @@ pub enum ConfigError {
     },
     /// A key that restricts rights and that this program does not enforce.
     #[error(
-        "{at}: `{key}` restricts what may be done, but this version does not enforce it, \
+        "{at:#}{key:#} restricts what may be done, but this version does not enforce it, \
          so it refuses to start. {advice}"
     )]
     NotEnforced {
@@ -154,7 +158,7 @@ pub enum ConfigError {
         advice: String,
     },
     /// A value whose feature is not part of this build.
-    #[error("{at}: `{key}` is {given}, which is not built into this version. {advice}")]
+    #[error("{at:#}{key:#} is {given}, which is not built into this version. {advice}")]
     NotBuilt {
         /// Its place.
         at: Origin,
@@ -167,7 +171,7 @@ pub enum ConfigError {
     },
     /// `${NAME}` names a variable that is not set.
     #[error(
-        "{at}: `{key}` uses the environment variable {name}, which is not set. \
+        "{at:#}{key:#} uses the environment variable {name}, which is not set. \
          Set it, or write $${{{name}}} for the text itself"
     )]
     MissingVariable {
@@ -179,7 +183,7 @@ pub enum ConfigError {
         name: String,
     },
     /// A file includes itself, directly or through others.
-    #[error("{at}: {} is included from within itself", .path.display())]
+    #[error("{at:#}{} is included from within itself", .path.display())]
     IncludeCycle {
         /// The place of the include.
         at: Origin,
@@ -187,7 +191,7 @@ pub enum ConfigError {
         path: PathBuf,
     },
     /// Includes nested too deep.
-    #[error("{at}: includes are nested deeper than {max_depth} levels")]
+    #[error("{at:#}includes are nested deeper than {max_depth} levels")]
     IncludeTooDeep {
         /// The place of the include.
         at: Origin,
@@ -195,7 +199,7 @@ pub enum ConfigError {
         max_depth: usize,
     },
     /// More includes than one configuration may have.
-    #[error("{at}: the configuration includes more than {max_files} files")]
+    #[error("{at:#}the configuration includes more than {max_files} files")]
     TooManyIncludes {
         /// The place of the include.
         at: Origin,
@@ -203,7 +207,7 @@ pub enum ConfigError {
         max_files: usize,
     },
     /// An include that leaves the folder of the config file.
-    #[error("{at}: {} lies outside the folder of the config file; includes may not", .path.display())]
+    #[error("{at:#}{} lies outside the folder of the config file; includes may not", .path.display())]
     IncludeOutside {
         /// The place of the include.
         at: Origin,
@@ -211,7 +215,7 @@ pub enum ConfigError {
         path: PathBuf,
     },
     /// Two agents have the same id.
-    #[error("{at}: there are two agents with the id `{id}`; rename one of them")]
+    #[error("{at:#}there are two agents with the id `{id}`; rename one of them")]
     DuplicateAgent {
         /// The place of the second.
         at: Origin,
@@ -241,7 +245,7 @@ pub enum ConfigError {
         text: String,
     },
     /// An edit that the file's structure does not allow.
-    #[error("{at}: cannot set `{key}` here: {why}")]
+    #[error("{at:#}cannot set {key:#} here: {why}")]
     Edit {
         /// The place of the obstacle.
         at: Origin,
@@ -255,7 +259,7 @@ pub enum ConfigError {
 fn did_you_mean(near: &[String]) -> String {
     match near {
         [] => String::new(),
-        [one] => format!(" Did you mean `{one}`?"),
+        [one] if !one.starts_with('`') => format!(" Did you mean `{one}`?"),
         several => format!(" Known here: {}.", several.join(", ")),
     }
 }

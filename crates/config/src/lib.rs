@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod build;
 mod check;
 mod document;
 mod edit;

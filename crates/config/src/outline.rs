@@ -92,10 +92,8 @@ impl Scanner<'_> {
                 Shape::Scalar
             }
         };
-        (self.at > start).then(|| Node {
-            span: start..self.at,
-            shape,
-        })
+        let span = start..self.at;
+        (!span.is_empty()).then_some(Node { span, shape })
     }
 
     fn object(&mut self) -> Option<Shape> {

@@ -119,8 +119,23 @@ fn bracketed(text: &str) -> Option<(Segment, &str)> {
     Some((Segment::Key(name), tail))
 }
 
+/// The plain form can be parsed; the alternate form is for sentences.
 impl fmt::Display for KeyPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (f.alternate(), self.is_empty()) {
+            (false, _) => self.write(f),
+            (true, true) => f.write_str("the configuration"),
+            (true, false) => {
+                f.write_str("`")?;
+                self.write(f)?;
+                f.write_str("`")
+            }
+        }
+    }
+}
+
+impl KeyPath {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, segment) in self.0.iter().enumerate() {
             match segment {
                 Segment::Index(index) => write!(f, "[{index}]")?,
@@ -128,9 +143,7 @@ impl fmt::Display for KeyPath {
                     let dot = if at > 0 { "." } else { "" };
                     write!(f, "{dot}{name}")?;
                 }
-                Segment::Key(name) => {
-                    write!(f, "[{}]", serde_json::Value::String(name.clone()))?;
-                }
+                Segment::Key(name) => write!(f, "[{}]", serde_json::json!(name))?,
             }
         }
         Ok(())

@@ -1,1 +1,15 @@
-//! Integration tests: one binary for the crate.
+//! Integration tests: one binary for the crate. Files and environment are maps; no test touches
+//! the machine.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod clamps;
+mod edit;
+mod errors;
+mod generated;
+mod includes;
+mod layers;
+mod support;
