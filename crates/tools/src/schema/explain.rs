@@ -56,6 +56,14 @@ impl Finding<'_> {
             Kind::Required { property } => self.missing(&place, property),
             Kind::AdditionalProperties { unexpected }
             | Kind::UnevaluatedProperties { unexpected } => self.unexpected(&place, unexpected),
+            Kind::FalseSchema if self.takes_no_properties() => {
+                let given = self.error.instance().as_object();
+                let names: Vec<String> = given.into_iter().flat_map(Map::keys).cloned().collect();
+                format!(
+                    "{place} must not have {}; it takes none",
+                    quoted(names.iter())
+                )
+            }
             kind => format!("{place} {}", self.expectation(kind)),
         }
     }
@@ -124,11 +132,16 @@ impl Finding<'_> {
             .filter_map(|name| Some(format!("`{}`", nearest(name, declared.keys())?)))
             .collect();
         let advice = match hints.as_slice() {
-            [] if declared.is_empty() => "it takes none".to_owned(),
             [] => format!("it takes {}", quoted(declared.keys())),
             hints => format!("did you mean {}?", hints.join(", ")),
         };
         format!("{place} must not have {}; {advice}", quoted(names.iter()))
+    }
+
+    /// Whether the failing part is the `additionalProperties` of an object that declares none.
+    fn takes_no_properties(&self) -> bool {
+        let path = self.error.schema_path().as_str();
+        path.ends_with("/additionalProperties") && self.error.instance().is_object()
     }
 
     /// The properties that the failing part of the schema declares.

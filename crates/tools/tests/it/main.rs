@@ -1,1 +1,20 @@
 //! Integration tests: one binary for the crate.
+#![cfg_attr(
+    test,
+    expect(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        reason = "a test that cannot go on fails"
+    )
+)]
+
+mod approvals;
+mod arguments;
+mod calls;
+mod denied;
+mod hooks;
+mod policy;
+mod support;
+mod texts;
+mod turns;
