@@ -56,14 +56,10 @@ impl Finding<'_> {
             Kind::Required { property } => self.missing(&place, property),
             Kind::AdditionalProperties { unexpected }
             | Kind::UnevaluatedProperties { unexpected } => self.unexpected(&place, unexpected),
-            Kind::FalseSchema if self.takes_no_properties() => {
-                let given = self.error.instance().as_object();
-                let names: Vec<String> = given.into_iter().flat_map(Map::keys).cloned().collect();
-                format!(
-                    "{place} must not have {}; it takes none",
-                    quoted(names.iter())
-                )
-            }
+            Kind::FalseSchema => match self.uncalled_for() {
+                Some(names) => format!("{place} must not have {names}; it takes none"),
+                None => format!("{place} is not accepted at all; leave it out"),
+            },
             kind => format!("{place} {}", self.expectation(kind)),
         }
     }
@@ -85,7 +81,6 @@ impl Finding<'_> {
             Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
                 "could not be checked against its pattern within the limit; use a shorter or simpler text".to_owned()
             }
-            Kind::FalseSchema => "is not accepted at all; leave it out".to_owned(),
             Kind::MinItems { limit } => format!("must have at least {limit} items"),
             Kind::MaxItems { limit } => format!("must have at most {limit} items"),
             Kind::MinLength { limit } => format!("must have at least {limit} characters"),
@@ -138,10 +133,13 @@ impl Finding<'_> {
         format!("{place} must not have {}; {advice}", quoted(names.iter()))
     }
 
-    /// Whether the failing part is the `additionalProperties` of an object that declares none.
-    fn takes_no_properties(&self) -> bool {
+    /// The properties of an object whose schema declares none and allows none.
+    fn uncalled_for(&self) -> Option<String> {
         let path = self.error.schema_path().as_str();
-        path.ends_with("/additionalProperties") && self.error.instance().is_object()
+        let at = self.error.instance_path().as_str();
+        let given = self.input.pointer(at)?.as_object()?;
+        let forbidden = path.ends_with("/additionalProperties");
+        forbidden.then(|| quoted(given.keys()))
     }
 
     /// The properties that the failing part of the schema declares.
