@@ -110,6 +110,14 @@ impl Status {
     }
 }
 
+/// What every program starts with. The source of a program is one parenthesised async function
+/// expression: this, the body (the host puts a line break at both of its ends) and [`PROGRAM_CLOSE`].
+/// The guest refuses, as a syntax error, any source that is not exactly one such expression.
+pub const PROGRAM_OPEN: &str = "(async function(){";
+
+/// What every program ends with; see [`PROGRAM_OPEN`].
+pub const PROGRAM_CLOSE: &str = "})";
+
 /// Header of the input of `cc_eval`: 16 `u32` in the order of [`eval_field`], then the source
 /// (prefix, body, suffix already joined; UTF-8), then the injection (JSON, may be empty).
 pub const EVAL_HEADER_BYTES: u32 = 64;
@@ -250,6 +258,11 @@ impl ErrorSource {
 }
 
 /// What a call asks for. The sandbox only carries the number; the dispatcher gives it its meaning.
+///
+/// Arguments in a call frame: `Call`, `CallRaw` and `CallByName` carry the input itself, `{}` when none
+/// was given; `Search` and `ApiSearch` carry `[query, options]`; `ResultsSave` carries `[value, options]`;
+/// `Mcp`, `Namespace` and `Agents` carry the array of all arguments; `Describe`, `ResultsLoad` and
+/// `ResultsDelete` carry `null`. An option that was not given is `null`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Method {

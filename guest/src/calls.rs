@@ -1,0 +1,196 @@
+//! Calls to the host: a promise for each, a frame for each, settled by id.
+//!
+//! The calls of one turn are admitted together: a turn that passes a cap is marked as refused, and what it
+//! asks for beyond the cap is rejected here, without a frame.
+
+use core::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use rquickjs_sys as sys;
+
+use crate::abi::{FrameKind, Method, control as at, eval_field as field};
+use crate::convert::{self, Purpose};
+use crate::intrinsics;
+use crate::js::{self, JSValue, Js, Val};
+use crate::local::Local;
+use crate::{control, errors, frames, limits};
+
+/// A promise with the functions that settle it.
+pub struct Deferred {
+    resolve: Val,
+    reject: Val,
+}
+
+impl Deferred {
+    /// A new promise, made without reading any property that user code can reach.
+    pub fn new() -> Js<(Val, Self)> {
+        let mut functions = [sys::JS_UNDEFINED; 2];
+        // SAFETY: there is room for both functions.
+        let promise =
+            Val::check(unsafe { sys::JS_NewPromiseCapability(js::ctx(), functions.as_mut_ptr()) })?;
+        let [resolve, reject] = functions.map(Val::own);
+        Ok((promise, Self { resolve, reject }))
+    }
+
+    /// Fulfils the promise with `value`, without asking for its `then` along the prototype chain.
+    pub fn resolve(&self, value: &Val) -> Js<()> {
+        intrinsics::without_prototype(value, || settle(&self.resolve, value))
+    }
+
+    /// Rejects the promise.
+    pub fn reject(&self, reason: &Val) -> Js<()> {
+        settle(&self.reject, reason)
+    }
+}
+
+fn settle(function: &Val, value: &Val) -> Js<()> {
+    js::call(function.raw(), sys::JS_UNDEFINED, &[value.raw()])?;
+    Ok(())
+}
+
+struct Calls {
+    pending: RefCell<BTreeMap<u32, Deferred>>,
+    next_id: Cell<u32>,
+    turn_calls: Cell<u32>,
+    turn_bytes: Cell<usize>,
+    refused: Cell<bool>,
+    closed: Cell<bool>,
+}
+
+static CALLS: Local<Calls> = Local::new(Calls {
+    pending: RefCell::new(BTreeMap::new()),
+    next_id: Cell::new(1),
+    turn_calls: Cell::new(0),
+    turn_bytes: Cell::new(0),
+    refused: Cell::new(false),
+    closed: Cell::new(false),
+});
+
+/// Unsettled calls.
+pub fn pending() -> usize {
+    CALLS.pending.borrow().len()
+}
+
+/// No further call leaves the guest: the program has ended.
+pub fn close() {
+    CALLS.closed.set(true);
+}
+
+/// Ends the turn; true when its calls are refused together.
+pub fn end_turn() -> bool {
+    CALLS.turn_calls.set(0);
+    CALLS.turn_bytes.set(0);
+    CALLS.refused.take()
+}
+
+/// Makes a call and gives its promise. Arguments that cannot be sent reject it.
+pub fn make(method: Method, target: &[u8], argument: JSValue) -> Js<Val> {
+    let (promise, deferred) = Deferred::new()?;
+    if CALLS.closed.get() {
+        return rejected(
+            promise,
+            &deferred,
+            "the program has ended; nothing more can be called",
+            None,
+        );
+    }
+    let text = if js::is_undefined(argument) {
+        Ok(b"{}".to_vec())
+    } else {
+        convert::to_json(argument, Purpose::Send, limits::message())
+    };
+    match text {
+        Ok(text) => send(method, target, &text, promise, deferred),
+        Err(failure) => refuse_arguments(&failure, promise, &deferred),
+    }
+}
+
+/// Makes a call whose arguments are JSON already.
+pub fn make_with(method: Method, target: &[u8], arguments: &[u8]) -> Js<Val> {
+    let (promise, deferred) = Deferred::new()?;
+    if CALLS.closed.get() {
+        return rejected(
+            promise,
+            &deferred,
+            "the program has ended; nothing more can be called",
+            None,
+        );
+    }
+    send(method, target, arguments, promise, deferred)
+}
+
+/// A promise that is rejected because arguments have no JSON form.
+pub fn unsendable(failure: &convert::Failure) -> Js<Val> {
+    let (promise, deferred) = Deferred::new()?;
+    refuse_arguments(failure, promise, &deferred)
+}
+
+fn refuse_arguments(failure: &convert::Failure, promise: Val, deferred: &Deferred) -> Js<Val> {
+    match convert::explain(failure, limits::message()) {
+        Some(message) => rejected(promise, deferred, &message, Some("invalid_arguments")),
+        None => {
+            let thrown = js::take_exception();
+            if errors::is_uncatchable(&thrown) {
+                return Err(js::throw(thrown));
+            }
+            deferred.reject(&thrown)?;
+            Ok(promise)
+        }
+    }
+}
+
+fn rejected(promise: Val, deferred: &Deferred, message: &str, code: Option<&str>) -> Js<Val> {
+    let error = errors::plumbing_error(message, code)?;
+    deferred.reject(&error)?;
+    Ok(promise)
+}
+
+fn send(
+    method: Method,
+    target: &[u8],
+    arguments: &[u8],
+    promise: Val,
+    deferred: Deferred,
+) -> Js<Val> {
+    let bytes = CALLS
+        .turn_bytes
+        .get()
+        .saturating_add(target.len() + arguments.len());
+    let over = CALLS.refused.get()
+        || pending() >= limits::get(field::CALL_LIMIT)
+        || bytes > limits::get(field::CALL_ARGUMENT_LIMIT_BYTES);
+    if over {
+        CALLS.refused.set(true);
+        return rejected(
+            promise,
+            &deferred,
+            "too many calls at once: none of this turn's calls was started; make fewer before the next await",
+            Some("too_many_pending_tool_calls"),
+        );
+    }
+    CALLS.turn_bytes.set(bytes);
+    CALLS.turn_calls.set(CALLS.turn_calls.get() + 1);
+    let id = CALLS.next_id.get();
+    CALLS.next_id.set(id.wrapping_add(1));
+    CALLS.pending.borrow_mut().insert(id, deferred);
+    publish();
+    let length = (target.len() as u32).to_le_bytes();
+    frames::push(
+        FrameKind::Call,
+        method as u8,
+        id,
+        &[&length, target, arguments],
+    );
+    Ok(promise)
+}
+
+fn publish() {
+    control::set_u32(at::PENDING_CALLS, pending() as u32);
+}
+
+/// Takes the promise of a call out of the table.
+pub fn take(id: u32) -> Option<Deferred> {
+    let deferred = CALLS.pending.borrow_mut().remove(&id);
+    publish();
+    deferred
+}

@@ -1,0 +1,297 @@
+//! Errors: those that the plumbing makes, and how a thrown value becomes an error frame.
+
+use rquickjs_sys as sys;
+
+use crate::abi::{ErrorSource, FrameKind, eval_field, fault};
+use crate::convert;
+use crate::intrinsics::{self, Kept};
+use crate::js::{self, JSValue, Js, Text, Val};
+use crate::{alloc, control, frames, json, limits};
+
+/// Longest message in an error frame, in bytes.
+const MESSAGE_BYTES: usize = 16 * 1024;
+/// Longest stack in an error frame, in bytes.
+const STACK_BYTES: usize = 8 * 1024;
+/// File name in positions.
+pub const FILE: &str = "cell.js";
+/// Unhandled rejections that an error frame lists beside the one that it reports.
+pub const OTHERS: usize = 16;
+
+const HIDDEN: u32 = sys::JS_PROP_WRITABLE | sys::JS_PROP_CONFIGURABLE;
+
+/// The error is the engine's own stop, which no `catch` sees.
+pub fn is_uncatchable(error: &Val) -> bool {
+    // SAFETY: reads internal state only.
+    unsafe { sys::JS_IsUncatchableError(error.raw()) }
+}
+
+/// An `Error` with a message and, if given, an own `code` and `effectStatus: "notStarted"`.
+pub fn plumbing_error(message: &str, code: Option<&str>) -> Js<Val> {
+    let error = bare_error(message)?;
+    if let Some(code) = code {
+        js::define(&error, "code", Val::string(code)?, sys::JS_PROP_C_W_E)?;
+        let status = Val::string("notStarted")?;
+        js::define(&error, "effectStatus", status, sys::JS_PROP_C_W_E)?;
+    }
+    Ok(error)
+}
+
+fn bare_error(message: &str) -> Js<Val> {
+    // SAFETY: the context is alive.
+    let error = Val::check(unsafe { sys::JS_NewError(js::ctx()) })?;
+    js::define(&error, "message", Val::string(message)?, HIDDEN)?;
+    Ok(error)
+}
+
+/// The `Error` that a rejected call gives: the fields of the host's JSON as own properties.
+pub fn from_host(payload: &mut Vec<u8>, call: u32) -> Js<Val> {
+    let fields = js::parse_json(payload)?;
+    let text = |key: &str| js::own_data(fields.raw(), key).filter(|v| js::is_string(v.raw()));
+    // SAFETY: the context is alive.
+    let error = Val::check(unsafe { sys::JS_NewError(js::ctx()) })?;
+    if let Some(message) = text("message") {
+        js::define(&error, "message", message, HIDDEN)?;
+    }
+    if let Some(name) = text("name") {
+        js::define(&error, "name", name, HIDDEN)?;
+    }
+    if js::is_object(fields.raw()) {
+        copy_fields(&fields, &error)?;
+    }
+    intrinsics::mark_call_error(&error, call)?;
+    Ok(error)
+}
+
+fn copy_fields(from: &Val, to: &Val) -> Js<()> {
+    let names = intrinsics::own_names(from.raw())?;
+    for atom in names.atoms() {
+        if names.is_error_field(atom) {
+            continue;
+        }
+        if let js::Own::Data(value) = js::own_property(from.raw(), atom)? {
+            js::define_atom(to, atom, value, sys::JS_PROP_C_W_E)?;
+        }
+    }
+    Ok(())
+}
+
+/// Name, message and position of something thrown, read without running user code of ordinary objects.
+struct Described {
+    name: String,
+    message: String,
+    stack: String,
+    position: Option<(u32, u32)>,
+}
+
+fn text_field(object: JSValue, key: &str) -> Option<String> {
+    let value = js::inherited_data(object, key)?;
+    if !js::is_string(value.raw()) {
+        return None;
+    }
+    Some(Text::of(value.raw()).ok()?.to_string_lossy())
+}
+
+fn describe(thrown: JSValue) -> Described {
+    if !js::is_error(thrown) {
+        return Described {
+            name: "Error".to_owned(),
+            message: thrown_message(thrown),
+            stack: String::new(),
+            position: None,
+        };
+    }
+    let raw = intrinsics::error_stack(thrown).unwrap_or_default();
+    Described {
+        name: text_field(thrown, "name").unwrap_or_else(|| "Error".to_owned()),
+        message: text_field(thrown, "message").unwrap_or_default(),
+        position: first_position(&raw),
+        stack: program_frames(&raw),
+    }
+}
+
+fn thrown_message(thrown: JSValue) -> String {
+    let limits = convert::Limits {
+        depth: 8,
+        bytes: MESSAGE_BYTES,
+    };
+    match convert::brief(thrown, limits) {
+        Ok(text) => text,
+        Err(js::Thrown) => {
+            drop(js::take_exception());
+            "[a value that cannot be read]".to_owned()
+        }
+    }
+}
+
+/// Keeps the lines of a stack that are positions in the program.
+fn program_frames(stack: &str) -> String {
+    let mut kept = String::new();
+    for line in stack.lines() {
+        if line.contains(FILE) && kept.len() + line.len() < STACK_BYTES {
+            if !kept.is_empty() {
+                kept.push('\n');
+            }
+            kept.push_str(line);
+        }
+    }
+    kept
+}
+
+/// Line and column of the first position in the program.
+fn first_position(stack: &str) -> Option<(u32, u32)> {
+    let at = stack.find(FILE)? + FILE.len();
+    let mut parts = stack.get(at..)?.strip_prefix(':')?.splitn(2, ':');
+    let line = leading_number(parts.next()?)?;
+    let column = leading_number(parts.next()?)?;
+    Some((line, column))
+}
+
+fn leading_number(text: &str) -> Option<u32> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    text.get(..end)?.parse().ok()
+}
+
+fn cut(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
+
+fn push_text(out: &mut Vec<u8>, key: &str, text: &str, bytes: usize) {
+    json::push_key(out, key);
+    json::push_string(out, cut(text, bytes).as_bytes());
+}
+
+fn push_number(out: &mut Vec<u8>, key: &str, value: u32) {
+    json::push_key(out, key);
+    json::push_int(out, i64::from(value));
+}
+
+/// Commits the error frame for `thrown`; `others` are further rejections that nobody handled.
+pub fn report(source: ErrorSource, thrown: &Val, others: &[Val]) {
+    note_engine_limits(thrown.raw());
+    let described = describe(thrown.raw());
+    let mut out = vec![b'{'];
+    push_text(&mut out, "name", &described.name, 256);
+    push_text(&mut out, "message", &described.message, MESSAGE_BYTES);
+    if !described.stack.is_empty() {
+        push_text(&mut out, "stack", &described.stack, STACK_BYTES);
+    }
+    if let Some((line, column)) = described.position {
+        push_number(&mut out, "line", line);
+        push_number(&mut out, "column", column);
+    }
+    push_call(&mut out, thrown.raw());
+    push_others(&mut out, others);
+    out.push(b'}');
+    frames::push(FrameKind::Error, source as u8, 0, &[&out]);
+}
+
+/// The call that the error belongs to, told by the plumbing's own table and not by the error's fields.
+fn push_call(out: &mut Vec<u8>, thrown: JSValue) {
+    if !js::is_error(thrown) {
+        return;
+    }
+    let call = intrinsics::call_of_error(thrown);
+    if let Some(call) = call {
+        push_number(out, "call", call);
+    }
+    for key in ["tool", "code", "effectStatus"] {
+        if let Some(text) = text_field(thrown, key) {
+            push_text(out, key, &text, 256);
+        }
+    }
+}
+
+fn push_others(out: &mut Vec<u8>, others: &[Val]) {
+    if others.is_empty() {
+        return;
+    }
+    json::push_key(out, "others");
+    out.push(b'[');
+    for (index, other) in others.iter().take(OTHERS).enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        let described = describe(other.raw());
+        out.push(b'{');
+        push_text(out, "name", &described.name, 256);
+        push_text(out, "message", &described.message, 1024);
+        out.push(b'}');
+    }
+    out.push(b']');
+}
+
+/// Sets the faults that say that a limit of the engine ended the program.
+fn note_engine_limits(thrown: JSValue) {
+    if alloc::refusals() > 0 && is_engine_oom(thrown) {
+        control::add_fault(fault::ENDED_BY_MEMORY);
+    }
+    if is_engine_error(
+        thrown,
+        Kept::RangeErrorProto,
+        "Maximum call stack size exceeded",
+    ) {
+        control::add_fault(fault::STACK_OVERFLOW | fault::ENDED_BY_STACK);
+    }
+}
+
+fn is_engine_oom(thrown: JSValue) -> bool {
+    js::tag(thrown) == sys::JS_TAG_NULL
+        || is_engine_error(thrown, Kept::InternalErrorProto, "out of memory")
+}
+
+fn is_engine_error(thrown: JSValue, proto: Kept, message: &str) -> bool {
+    if !js::is_error(thrown) {
+        return false;
+    }
+    // SAFETY: an error is no proxy, so no user code runs.
+    let own = Val::own(unsafe { sys::JS_GetPrototype(js::ctx(), thrown) });
+    own.raw() == intrinsics::kept(proto).raw()
+        && text_field(thrown, "message").is_some_and(|text| text == message)
+}
+
+/// Commits the frame for a value that could not be converted.
+pub fn report_conversion(failure: &convert::Failure) {
+    match failure {
+        convert::Failure::TooLong => frames::push(FrameKind::Value, 1, 0, &[]),
+        convert::Failure::Thrown => {
+            let thrown = js::take_exception();
+            report(ErrorSource::Conversion, &thrown, &[]);
+        }
+        convert::Failure::TooDeep => {
+            let depth = limits::get(eval_field::JSON_DEPTH_LIMIT);
+            report_text(&format!(
+                "the returned value is nested more than {depth} levels deep; flatten it"
+            ));
+        }
+        convert::Failure::Unfit(what) => {
+            report_text(&format!("the returned value contains {what}"))
+        }
+    }
+}
+
+fn report_text(message: &str) {
+    match bare_error(message) {
+        Ok(error) => report(ErrorSource::Conversion, &error, &[]),
+        Err(js::Thrown) => {
+            let thrown = js::take_exception();
+            report(ErrorSource::Conversion, &thrown, &[]);
+        }
+    }
+}
+
+/// An error as the console shows it.
+pub fn summary(error: JSValue) -> String {
+    let described = describe(error);
+    let mut text = described.name;
+    if !described.message.is_empty() {
+        text.push_str(": ");
+        text.push_str(&described.message);
+    }
+    if !described.stack.is_empty() {
+        text.push('\n');
+        text.push_str(&described.stack);
+    }
+    text
+}

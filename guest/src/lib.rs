@@ -1,0 +1,34 @@
+//! The guest: the JavaScript engine and its side of the bridge, as one WebAssembly module.
+//!
+//! The module imports nothing: calls, output and results leave it as frames in a buffer, replies come
+//! back with the next entry. What the two sides agree on is in [`abi`], which the host includes too.
+//! One thread, one context, and no state that is not in linear memory: a copy of the memory is the cell.
+
+#[path = "../../crates/sandbox/src/abi.rs"]
+#[allow(dead_code, reason = "the host uses the other half")]
+pub mod abi;
+
+mod alloc;
+mod calls;
+mod clock;
+mod control;
+mod convert;
+mod engine;
+mod entry;
+mod errors;
+mod frames;
+mod globals;
+mod inspect;
+mod intrinsics;
+mod js;
+mod json;
+mod limits;
+mod local;
+mod natives;
+mod output;
+mod random;
+mod rejections;
+mod run;
+mod timers;
+mod tools;
+mod yields;

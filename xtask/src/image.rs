@@ -1,0 +1,213 @@
+//! From module to image: pre-initialisation, and the invariants that snapshots rely on.
+//!
+//! The initialised memory becomes the image's data. The dead part of the shadow stack, below its pointer,
+//! is zeroed first, so that it is no part of the image. Checked of every image: no imports, one memory,
+//! one table, one mutable global (the stack pointer), the exports of the bridge.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context as TaskContext, Poll, Waker};
+
+use anyhow::{Context, Result, bail, ensure};
+use wasmtime::{Config, Engine, ExternType, Instance, Module, Mutability, Store, Val, ValType};
+use wasmtime_wizer::{InstanceState, SnapshotVal, Wizer};
+
+const INIT: &str = "cc_init";
+const EXPORTS: [&str; 5] = [
+    "cc_control",
+    "cc_input",
+    "cc_catalog",
+    "cc_eval",
+    "cc_resume",
+];
+/// Fault bits of the control block.
+const FAULTS_OFFSET: usize = 16;
+
+/// Runs the initialisation and gives the image.
+pub(crate) fn make(module: &[u8]) -> Result<Vec<u8>> {
+    let mut wizer = Wizer::new();
+    wizer.init_func(INIT).keep_init_func(false);
+    let (context, instrumented) = wizer.instrument(module).map_err(flat)?;
+    let engine = Engine::new(&Config::new()).map_err(flat)?;
+    let compiled = Module::new(&engine, &instrumented).map_err(flat)?;
+    let mut store = Store::new(&engine, ());
+    let instance = Instance::new(&mut store, &compiled, &[]).map_err(flat)?;
+    let init = instance
+        .get_typed_func::<(), ()>(&mut store, INIT)
+        .map_err(flat)?;
+    init.call(&mut store, ())
+        .map_err(flat)
+        .context("pre-initialisation trapped")?;
+    check_faults(&mut store, instance)?;
+    zero_dead_stack(&mut store, instance)?;
+    let mut state = State { store, instance };
+    let image = ready(wizer.snapshot(&context, &mut state))?.map_err(flat)?;
+    check(&image)?;
+    Ok(image)
+}
+
+fn flat(error: impl std::fmt::Display) -> anyhow::Error {
+    anyhow::anyhow!("{error:#}")
+}
+
+/// Polls a future that never waits.
+fn ready<T>(future: impl Future<Output = T>) -> Result<T> {
+    match pin!(future).poll(&mut TaskContext::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Ok(value),
+        Poll::Pending => bail!("taking the image waited for something"),
+    }
+}
+
+struct State {
+    store: Store<()>,
+    instance: Instance,
+}
+
+impl InstanceState for State {
+    async fn global_get(&mut self, name: &str, _: wasmtime_wizer::ValType) -> SnapshotVal {
+        match self
+            .instance
+            .get_global(&mut self.store, name)
+            .map(|global| global.get(&mut self.store))
+        {
+            Some(Val::I32(value)) => SnapshotVal::I32(value),
+            Some(Val::I64(value)) => SnapshotVal::I64(value),
+            Some(Val::F32(value)) => SnapshotVal::F32(value),
+            Some(Val::F64(value)) => SnapshotVal::F64(value),
+            _ => SnapshotVal::I32(0),
+        }
+    }
+
+    async fn memory_contents(&mut self, name: &str, contents: impl FnOnce(&[u8]) + Send) {
+        if let Some(memory) = self.instance.get_memory(&mut self.store, name) {
+            contents(memory.data(&self.store));
+        }
+    }
+}
+
+fn memory(store: &mut Store<()>, instance: Instance) -> Result<wasmtime::Memory> {
+    instance
+        .get_memory(store, "memory")
+        .context("the guest exports no memory")
+}
+
+fn check_faults(store: &mut Store<()>, instance: Instance) -> Result<()> {
+    let control = instance
+        .get_typed_func::<(), u32>(&mut *store, "cc_control")
+        .map_err(flat)?;
+    let at = control.call(&mut *store, ()).map_err(flat)? as usize + FAULTS_OFFSET;
+    let memory = memory(store, instance)?;
+    let faults = memory
+        .data(&*store)
+        .get(at..at + 4)
+        .context("the control block is outside memory")?;
+    ensure!(
+        faults == [0; 4],
+        "pre-initialisation reported faults {faults:?}"
+    );
+    Ok(())
+}
+
+fn zero_dead_stack(store: &mut Store<()>, instance: Instance) -> Result<()> {
+    let pointer = instance
+        .get_global(&mut *store, "__stack_pointer")
+        .and_then(|global| global.get(&mut *store).i32())
+        .context("the guest exports no stack pointer")?;
+    let memory = memory(store, instance)?;
+    let dead = memory
+        .data_mut(store)
+        .get_mut(..pointer as usize)
+        .context("the stack is outside memory")?;
+    dead.fill(0);
+    Ok(())
+}
+
+/// Checks the invariants of an image.
+pub(crate) fn check(image: &[u8]) -> Result<()> {
+    let module = Module::new(&Engine::default(), image).map_err(flat)?;
+    let imports: Vec<String> = module
+        .imports()
+        .map(|i| format!("{}.{}", i.module(), i.name()))
+        .collect();
+    ensure!(
+        imports.is_empty(),
+        "the guest imports {}",
+        imports.join(", ")
+    );
+    let (mut memories, mut mutable) = (0, Vec::new());
+    for export in module.exports() {
+        match export.ty() {
+            ExternType::Memory(_) => memories += 1,
+            ExternType::Global(global) if global.mutability() == Mutability::Var => {
+                ensure!(
+                    matches!(global.content(), ValType::I32),
+                    "a mutable global is no i32"
+                );
+                mutable.push(export.name().to_owned());
+            }
+            _ => {}
+        }
+    }
+    ensure!(memories == 1, "the guest has {memories} exported memories");
+    ensure!(
+        mutable == ["__stack_pointer"],
+        "mutable globals: {}",
+        mutable.join(", ")
+    );
+    for name in EXPORTS {
+        ensure!(
+            module.get_export(name).is_some(),
+            "the guest does not export {name}"
+        );
+    }
+    count_sections(image)
+}
+
+/// Counts what exports do not show: tables and globals that are not exported.
+fn count_sections(image: &[u8]) -> Result<()> {
+    let sections = sections(image)?;
+    let tables = sections
+        .iter()
+        .filter(|(id, _)| *id == 4)
+        .map(|(_, count)| count)
+        .sum::<u32>();
+    let memories = sections
+        .iter()
+        .filter(|(id, _)| *id == 5)
+        .map(|(_, count)| count)
+        .sum::<u32>();
+    ensure!(
+        tables == 1 && memories == 1,
+        "{tables} tables and {memories} memories"
+    );
+    Ok(())
+}
+
+/// Id and item count of each section.
+fn sections(image: &[u8]) -> Result<Vec<(u8, u32)>> {
+    let mut found = Vec::new();
+    let mut at = 8;
+    while at < image.len() {
+        let id = image[at];
+        let (size, start) = leb(image, at + 1)?;
+        if id != 0 {
+            found.push((id, leb(image, start)?.0));
+        }
+        at = start + size as usize;
+    }
+    Ok(found)
+}
+
+/// An unsigned LEB128 number and where it ends.
+fn leb(bytes: &[u8], mut at: usize) -> Result<(u32, usize)> {
+    let mut value = 0_u64;
+    for shift in (0..35).step_by(7) {
+        let byte = *bytes.get(at).context("the module is cut")?;
+        value |= u64::from(byte & 0x7F) << shift;
+        at += 1;
+        if byte & 0x80 == 0 {
+            return Ok((u32::try_from(value)?, at));
+        }
+    }
+    bail!("a number of the module is too long")
+}
