@@ -1,1 +1,14 @@
 //! Integration tests: one binary for the crate.
+#![cfg_attr(
+    test,
+    expect(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::print_stderr,
+        reason = "tests"
+    )
+)]
+
+mod data;
+mod typescript_oracle;
