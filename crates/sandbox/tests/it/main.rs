@@ -1,1 +1,12 @@
 //! Integration tests: one binary for the crate.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
+
+mod cache;
+mod harness;
+mod liar;
+mod snapshots;
