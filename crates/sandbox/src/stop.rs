@@ -13,7 +13,7 @@ use crate::clock::ThreadClock;
 use crate::input::Entry;
 
 /// Time between asking the engine to stop and trapping.
-pub(crate) const GRACE: Duration = Duration::from_millis(3);
+pub(crate) const GRACE: Duration = Duration::from_millis(2);
 
 /// A slice longer than this lowers its thread's priority.
 const LONG_SLICE: Duration = Duration::from_millis(10);

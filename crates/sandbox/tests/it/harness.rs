@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use codecell_sandbox::abi::{PROGRAM_CLOSE, PROGRAM_OPEN};
 use codecell_sandbox::{
     Binding, CatalogImage, Entry, EvalFlags, Guest, GuestThread, Limits, Program, Sandbox,
     SandboxOptions, Settlement, Slice, StopHandle,
@@ -28,6 +29,14 @@ pub(crate) fn options() -> SandboxOptions<'static> {
 pub(crate) static LIARS: LazyLock<Sandbox> =
     LazyLock::new(|| Sandbox::with_image(&options(), LIAR).unwrap());
 
+/// The sandbox of the real guest.
+pub(crate) static GUESTS: LazyLock<Sandbox> = LazyLock::new(|| Sandbox::new(&options()).unwrap());
+
+/// A program's source with this body.
+pub(crate) fn body(text: &str) -> String {
+    format!("{PROGRAM_OPEN}\n{text}\n{PROGRAM_CLOSE}")
+}
+
 pub(crate) const START_US: u64 = 1_700_000_000_000_000;
 
 pub(crate) fn entry(deadline_ms: u64) -> Entry {
@@ -45,7 +54,7 @@ pub(crate) fn program(source: &str) -> Program<'_> {
         injection: "",
         catalog: None,
         limits: Limits::default(),
-        first_line: 1,
+        first_line: 0,
         flags: EvalFlags::default(),
     }
 }

@@ -7,6 +7,7 @@
 )]
 
 mod cache;
+mod guest;
 mod harness;
 mod liar;
 mod snapshots;
