@@ -5,10 +5,12 @@
 //! holds for the same agent, session, tool definition and question only.
 
 use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use codecell_catalog::ContentHash;
+use futures::FutureExt as _;
 
 use super::{ApprovalNeed, ApprovalRequest, Approver, Decision};
 use crate::context::CallContext;
@@ -182,7 +184,11 @@ impl ApprovalDesk {
             return Ok(());
         }
         let request = call.request(need);
-        let decision = approver.ask(&request).await;
+        let asking = AssertUnwindSafe(approver.ask(&request)).catch_unwind();
+        // Somebody who fails while being asked has not said yes.
+        let decision = asking.await.unwrap_or(Decision::Deny {
+            reason: Some("the approval could not be asked for".to_owned()),
+        });
         let need = request.need;
         match decision {
             Decision::Once if need.asked_once => self.remember(call, need, Reach::Session),

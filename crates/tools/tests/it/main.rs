@@ -3,7 +3,6 @@
     test,
     expect(
         clippy::unwrap_used,
-        clippy::expect_used,
         clippy::panic,
         reason = "a test that cannot go on fails"
     )
@@ -15,6 +14,8 @@ mod calls;
 mod denied;
 mod hooks;
 mod policy;
+mod properties;
+mod real_schemas;
 mod support;
 mod texts;
 mod turns;

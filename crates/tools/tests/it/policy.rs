@@ -60,7 +60,8 @@ fn left(profile: Profile, scopes: Vec<PolicyRules>) -> String {
 
 #[test]
 fn one_scope() {
-    let cases: &[(Option<&[&str]>, &[&str], &str)] = &[
+    type Row<'a> = (Option<&'a [&'a str]>, &'a [&'a str], &'a str);
+    let cases: &[Row<'_>] = &[
         (None, &[], "everything"),
         (Some(&[]), &[], ""),
         (Some(&["*"]), &[], "everything"),
