@@ -1,7 +1,7 @@
 //! Enums, rewritten in place: each member becomes an assignment where it stands.
 //!
 //! `const` enums become ordinary ones, so that they can be looked up at run time. A member without a value
-//! after one whose value is not constant is refused, as TypeScript refuses it.
+//! after one whose value is not known here is one more than that value when the program runs.
 
 use std::collections::HashSet;
 
@@ -35,9 +35,10 @@ impl<'a> Eraser<'a> {
                 .map(|member| member.id.static_name().to_string())
                 .collect::<HashSet<_>>(),
         });
-        let mut next = Some(0.0);
+        let (mut next, mut previous) = (Some(0.0), None);
         for member in &it.body.members {
-            next = self.enum_member(member, it, next);
+            next = self.enum_member(member, it, next, previous.as_deref());
+            previous = Some(quoted(member));
         }
         self.bodies.pop();
         self.close_object(it.body.span, name, owner);
@@ -79,26 +80,26 @@ impl<'a> Eraser<'a> {
         member: &TSEnumMember<'a>,
         it: &TSEnumDeclaration<'a>,
         next: Option<f64>,
+        previous: Option<&str>,
     ) -> Option<f64> {
         let object = it.id.name.as_str();
-        let key = serde_json::Value::from(member.id.static_name().as_str()).to_string();
+        let key = quoted(member);
         let start = member.span.start as usize;
         let key_end = self.key_end(&member.id);
         let following = match &member.initializer {
             None => {
-                let Some(value) = next else {
-                    self.fail(
-                        member.span.start,
-                        "this enum member needs a value: the one before has no constant number",
-                    );
-                    return None;
+                let assigned = match (next, previous) {
+                    (Some(value), _) => number(value),
+                    // The value before is known at run time only, for example that of a `const` outside.
+                    (None, Some(previous)) => format!("{object}[{previous}] + 1"),
+                    (None, None) => number(0.0),
                 };
                 self.edits.replace(
                     start,
                     key_end,
-                    &format!("{object}[{object}[{key}] = {}] = {key}", number(value)),
+                    &format!("{object}[{object}[{key}] = {assigned}] = {key}"),
                 );
-                Some(value + 1.0)
+                next.map(|value| value + 1.0)
             }
             Some(value) => {
                 let constant = self.constant(member, it);
@@ -147,6 +148,11 @@ impl<'a> Eraser<'a> {
             scoping.get_binding(it.body.scope_id.get()?, member.id.static_name().into())?;
         scoping.get_enum_member_value(symbol).cloned()
     }
+}
+
+/// A member's name as a string literal.
+fn quoted(member: &TSEnumMember<'_>) -> String {
+    serde_json::Value::from(member.id.static_name().as_str()).to_string()
 }
 
 /// Whether an expression is text whatever its parts are.

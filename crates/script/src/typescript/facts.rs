@@ -65,7 +65,7 @@ pub(super) fn declares_value(declaration: &Declaration<'_>) -> bool {
     }
 }
 
-/// The names that a declaration binds.
+/// The names that a declaration binds to values.
 pub(super) fn declared_names<'a>(declaration: &Declaration<'a>) -> Vec<&'a str> {
     let one = |id: &BindingIdentifier<'a>| vec![id.name.as_str()];
     match declaration {
@@ -77,7 +77,7 @@ pub(super) fn declared_names<'a>(declaration: &Declaration<'a>) -> Vec<&'a str> 
         Declaration::FunctionDeclaration(it) => it.id.as_ref().map_or_else(Vec::new, one),
         Declaration::ClassDeclaration(it) => it.id.as_ref().map_or_else(Vec::new, one),
         Declaration::TSEnumDeclaration(it) => one(&it.id),
-        Declaration::TSNamespaceDeclaration(it) => one(&it.id),
+        Declaration::TSNamespaceDeclaration(it) if is_instantiated(it) => one(&it.id),
         Declaration::TSImportEqualsDeclaration(it) => one(&it.id),
         _ => Vec::new(),
     }

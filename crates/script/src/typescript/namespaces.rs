@@ -72,6 +72,7 @@ impl<'a> Eraser<'a> {
                         other => other.as_declaration(),
                     };
                     declaration
+                        .filter(|found| facts::declares_value(found))
                         .is_some_and(|found| facts::declared_names(found).contains(&candidate))
                 })
             }

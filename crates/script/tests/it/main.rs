@@ -11,4 +11,5 @@
 )]
 
 mod data;
+mod programs;
 mod typescript_oracle;
