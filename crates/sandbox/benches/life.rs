@@ -1,0 +1,265 @@
+//! A guest's life in numbers: `cargo bench -p codecell-sandbox`.
+//!
+//! Wall time of each step on one guest thread, over many repetitions: median and 99th percentile.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    missing_docs,
+    reason = "a benchmark prints and may fail loudly"
+)]
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use codecell_sandbox::abi::{PROGRAM_CLOSE, PROGRAM_OPEN};
+use codecell_sandbox::{
+    Binding, Entry, EvalFlags, Frame, GuestThread, Limits, Program, Sandbox, SandboxOptions,
+    Settlement, SettlementKind, Slice, SliceEnd, StopHandle,
+};
+
+const RUNS: usize = 5000;
+const BINDING: Binding = Binding {
+    owner: [1; 32],
+    sequence: 1,
+};
+
+fn main() {
+    let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("codecell-cache");
+    let options = SandboxOptions {
+        cache_dir: Some(cache.clone()),
+        ..SandboxOptions::default()
+    };
+    let sandbox = Sandbox::new(&options).unwrap();
+    println!("{:<44} {:>10} {:>10}", "", "p50 us", "p99 us");
+    one_shot(cache);
+    let inner = sandbox.clone();
+    sandbox
+        .run("bench", move |thread| steps(&inner, thread))
+        .unwrap();
+}
+
+fn report(name: &str, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    let at = |share: usize| times[(times.len() - 1) * share / 100].as_secs_f64() * 1e6;
+    println!("{name:<44} {:>10.1} {:>10.1}", at(50), at(99));
+}
+
+/// Repeats an operation; what `prepare` does is not counted.
+fn measure<T>(
+    name: &str,
+    runs: usize,
+    mut prepare: impl FnMut() -> T,
+    mut operation: impl FnMut(T),
+) {
+    let mut times = Vec::with_capacity(runs);
+    for round in 0..runs + runs / 10 {
+        let prepared = prepare();
+        let start = Instant::now();
+        operation(prepared);
+        if round >= runs / 10 {
+            times.push(start.elapsed());
+        }
+    }
+    report(name, times);
+}
+
+fn one_shot(cache: PathBuf) {
+    let options = SandboxOptions {
+        cache_dir: Some(cache),
+        one_shot: true,
+        ..SandboxOptions::default()
+    };
+    measure(
+        "one-shot sandbox from a warm cache",
+        50,
+        || (),
+        |()| drop(Sandbox::new(&options).unwrap()),
+    );
+    let first = || {
+        let sandbox = Sandbox::new(&options).unwrap();
+        let inner = sandbox.clone();
+        sandbox
+            .run("bench", move |thread| {
+                run(&inner, thread, &source("return 1+1"))
+            })
+            .unwrap();
+    };
+    measure(
+        "the same with a thread and `return 1+1`",
+        50,
+        || (),
+        |()| first(),
+    );
+}
+
+fn source(body: &str) -> String {
+    format!("{PROGRAM_OPEN}\n{body}\n{PROGRAM_CLOSE}")
+}
+
+fn program(source: &str) -> Program<'_> {
+    Program {
+        source,
+        injection: "",
+        catalog: None,
+        limits: Limits::default(),
+        first_line: 0,
+        flags: EvalFlags::default(),
+    }
+}
+
+fn entry() -> Entry {
+    Entry {
+        now_us: 1_700_000_000_000_000,
+        seed: Some([7; 32]),
+        deadline: Instant::now() + Duration::from_secs(10),
+        guest_budget: Duration::from_secs(10),
+    }
+}
+
+fn run(sandbox: &Sandbox, thread: &GuestThread, source: &str) {
+    let mut guest = sandbox.start(&program(source)).unwrap();
+    let slice = guest.eval(thread, &entry(), &StopHandle::new()).unwrap();
+    assert_eq!(slice.end, SliceEnd::Done);
+}
+
+fn call_of(slice: &Slice) -> u32 {
+    let id = |frame: &Frame| {
+        if let Frame::Call { id, .. } = frame {
+            Some(*id)
+        } else {
+            None
+        }
+    };
+    slice.frames.iter().find_map(id).unwrap()
+}
+
+fn steps(sandbox: &Sandbox, thread: &GuestThread) {
+    let trivial = source("return 1+1");
+    measure(
+        "fresh guest, `return 1+1`, teardown",
+        RUNS,
+        || (),
+        |()| run(sandbox, thread, &trivial),
+    );
+    let start = Instant::now();
+    (0..RUNS).for_each(|_| run(sandbox, thread, &trivial));
+    println!(
+        "{:<44} {:>10.0}",
+        "cells a second on one thread",
+        RUNS as f64 / start.elapsed().as_secs_f64()
+    );
+    measure(
+        "instance alone",
+        RUNS,
+        || (),
+        |()| drop(sandbox.start(&program(&trivial)).unwrap()),
+    );
+    suspension(
+        sandbox,
+        thread,
+        "trivial",
+        "const r = await tools.call('t', {}); return r",
+        RUNS,
+    );
+    let rows = "const rows = Array.from({length: 9000}, (_, i) => ({id: i, name: 'row ' + i}));
+        const r = await tools.call('t', {}); return rows.length + r";
+    suspension(sandbox, thread, "1 MB of rows", rows, 200);
+    let calls = source(
+        "let n = 0; for (let i = 0; i < 100; i++) n += await tools.call('t', {i}); return n",
+    );
+    measure(
+        "100 calls one after another, live",
+        500,
+        || (),
+        |()| {
+            let mut guest = sandbox.start(&program(&calls)).unwrap();
+            let mut slice = guest.eval(thread, &entry(), &StopHandle::new()).unwrap();
+            while slice.end != SliceEnd::Done {
+                slice = guest
+                    .resume(
+                        thread,
+                        &[reply(call_of(&slice))],
+                        &entry(),
+                        &StopHandle::new(),
+                    )
+                    .unwrap();
+            }
+        },
+    );
+}
+
+fn reply(call: u32) -> Settlement<'static> {
+    Settlement {
+        call,
+        kind: SettlementKind::ResolveJson,
+        arrival_us: 0,
+        payload: "1",
+    }
+}
+
+fn suspension(sandbox: &Sandbox, thread: &GuestThread, name: &str, body: &str, runs: usize) {
+    let source = source(body);
+    let suspended = || {
+        let mut guest = sandbox.start(&program(&source)).unwrap();
+        let slice = guest.eval(thread, &entry(), &StopHandle::new()).unwrap();
+        (guest, call_of(&slice))
+    };
+    let named = |step: &str| format!("{name}: {step}");
+    measure(
+        &named("start to snapshot"),
+        runs,
+        || (),
+        |()| drop(suspended().0.snapshot(&BINDING).unwrap()),
+    );
+    measure(
+        &named("snapshot alone"),
+        runs,
+        suspended,
+        |(mut guest, _)| {
+            std::mem::forget(std::hint::black_box(guest.snapshot(&BINDING).unwrap()));
+            drop(guest);
+        },
+    );
+    let (mut guest, call) = suspended();
+    let snapshot = guest.snapshot(&BINDING).unwrap();
+    drop(guest);
+    let resume = |snapshot: &codecell_sandbox::Snapshot| {
+        let mut guest = sandbox.restore(snapshot, None).unwrap();
+        let slice = guest
+            .resume(thread, &[reply(call)], &entry(), &StopHandle::new())
+            .unwrap();
+        assert_eq!(slice.end, SliceEnd::Done);
+    };
+    measure(
+        &named("restore alone"),
+        runs,
+        || (),
+        |()| drop(sandbox.restore(&snapshot, None).unwrap()),
+    );
+    measure(
+        &named("restore, resume, teardown"),
+        runs,
+        || (),
+        |()| resume(&snapshot),
+    );
+    let stored = sandbox.compress(&snapshot).unwrap();
+    let few = runs / 10;
+    measure(
+        &named("compress"),
+        few,
+        || (),
+        |()| drop(sandbox.compress(&snapshot).unwrap()),
+    );
+    measure(
+        &named("expand"),
+        few,
+        || (),
+        |()| drop(sandbox.expand(&stored).unwrap()),
+    );
+    println!(
+        "{:<44} {:>10} {:>10}",
+        named("bytes raw, stored"),
+        snapshot.raw_bytes(),
+        stored.stored_bytes()
+    );
+}
