@@ -52,14 +52,17 @@ pub(super) fn conclude(
 ) -> (CallState, Result<ToolOutput, (String, String)>) {
     let id = || definition.id.clone();
     let broke = |state, breakdown: Breakdown| {
-        (state, Err((breakdown.code().to_owned(), breakdown.to_string())))
+        (
+            state,
+            Err((breakdown.code().to_owned(), breakdown.to_string())),
+        )
     };
     match returned {
         Returned::Crashed => broke(CallState::Unknown, Breakdown::Crashed { tool: id() }),
         Returned::Aborted => broke(CallState::Unknown, Breakdown::Aborted { tool: id() }),
         Returned::Answer(Err(error)) => {
             let clean = error.effect() == FailureEffect::None || definition.failure_is_clean();
-            let text = (error.code().to_owned(), error.message().to_owned());
+            let text = (error.code().to_owned(), bounded(error.message()));
             (failure_state(clean), Err(text))
         }
         Returned::Answer(Ok(output)) => {
@@ -80,6 +83,21 @@ pub(super) fn conclude(
             }
         }
     }
+}
+
+/// The longest message of a tool's failure, in bytes.
+const MAX_MESSAGE_BYTES: usize = 64 * 1024;
+
+fn bounded(message: &str) -> String {
+    if message.len() <= MAX_MESSAGE_BYTES {
+        return message.to_owned();
+    }
+    let end = message.floor_char_boundary(MAX_MESSAGE_BYTES);
+    format!(
+        "{} [cut: the message has {} bytes]",
+        &message[..end],
+        message.len()
+    )
 }
 
 fn failure_state(clean: bool) -> CallState {

@@ -57,7 +57,10 @@ impl Gates {
     }
 
     fn gate(&self, session: &Arc<str>) -> Arc<Gate> {
-        let mut table = self.by_session.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self
+            .by_session
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(gate) = table.get(session).and_then(Weak::upgrade) {
             return gate;
         }

@@ -23,9 +23,9 @@ use tokio::time::Instant;
 
 pub use report::{CallFailure, CallReport};
 
+use crate::approval::MidCallApprovals;
 use crate::approval::{ApprovalDesk, ApprovalNeed};
 use crate::context::CallContext;
-use crate::approval::MidCallApprovals;
 use crate::event::{EventSink, ToolEventKind};
 use crate::hook::Hook;
 use crate::output::ToolOutput;
@@ -199,7 +199,11 @@ impl Executor {
     async fn announce(&self, report: &CallReport, ctx: &CallContext) {
         let elapsed = report.elapsed;
         let failure = report.failure();
-        let code = || failure.as_ref().map_or_else(String::new, |failure| failure.code.clone());
+        let code = || {
+            failure
+                .as_ref()
+                .map_or_else(String::new, |failure| failure.code.clone())
+        };
         let asked = failure.as_ref().map(|failure| &*failure.tool);
         let tool = report.tool.as_ref().map(|id| id.as_str()).or(asked);
         let kind = || match (report.state, &failure) {
@@ -210,7 +214,13 @@ impl Executor {
                 elapsed,
             },
         };
-        live::emit(&self.parts, &report.call_id, ctx, tool.unwrap_or_default(), kind);
+        live::emit(
+            &self.parts,
+            &report.call_id,
+            ctx,
+            tool.unwrap_or_default(),
+            kind,
+        );
     }
 
     async fn after_hooks(
@@ -255,7 +265,10 @@ impl Call<'_> {
 
     /// Runs the hooks over the arguments. Once a hook has demanded an approval, only that hook may
     /// change them.
-    async fn before_hooks(&self, mut args: Value) -> Result<(Value, Option<ApprovalNeed>), Refusal> {
+    async fn before_hooks(
+        &self,
+        mut args: Value,
+    ) -> Result<(Value, Option<ApprovalNeed>), Refusal> {
         let mut demanded: Option<ApprovalNeed> = None;
         for hook in &self.executor.parts.hooks {
             let looking = hook.before(self.tool.definition(), &args, self.ctx);

@@ -104,14 +104,16 @@ impl PolicyNames {
         }
     }
 
-    /// The names that a rule that allows can meet.
+    /// The names that a rule that allows can meet. Of owners only plugins are groups by their bare
+    /// id: a server or client must not get in by being called like an allowed tool.
     pub(super) fn allowable(&self) -> impl Iterator<Item = &str> {
-        let owner = self.owner.as_deref();
+        let is_plugin = matches!(self.tier, Tier::BundledPlugin | Tier::ExternalPlugin);
+        let plugin = self.owner.as_deref().filter(|_| is_plugin);
         let bundle = (self.tier == Tier::Mcp).then_some(BUNDLE_MCP);
         [
             Some(self.name.as_str()),
             Some(self.id.as_str()),
-            owner,
+            plugin,
             bundle,
         ]
         .into_iter()
@@ -120,7 +122,8 @@ impl PolicyNames {
 
     /// The names that a rule that denies can meet.
     pub(super) fn deniable(&self) -> impl Iterator<Item = &str> {
-        self.allowable().chain(self.bare.as_deref())
+        let more = [self.bare.as_deref(), self.owner.as_deref()];
+        self.allowable().chain(more.into_iter().flatten())
     }
 
     pub(super) fn is_in_group(&self, group: &str) -> bool {

@@ -159,7 +159,9 @@ fn alternatives(kind: &Kind, context: &[Vec<ValidationError<'static>>], found: &
     for errors in context {
         let text = match errors.first().map(ValidationError::kind) {
             Some(Kind::Type { kind }) => types(kind),
-            Some(Kind::Required { property }) => format!("an object with {property}"),
+            Some(Kind::Required { property }) => {
+                format!("an object with {}", clipped(&property.to_string()))
+            }
             Some(Kind::Enum { options }) => format!("one of {}", listed(options)),
             Some(Kind::Constant { expected_value }) => clipped(&expected_value.to_string()),
             _ => continue,
@@ -280,7 +282,7 @@ fn place(input: &Value, pointer: &str) -> String {
 
 fn member(place: &str, name: &str) -> String {
     if codecell_catalog::is_identifier(name) {
-        format!("{place}.{name}")
+        format!("{place}.{}", clipped(name))
     } else {
         format!("{place}[{}]", clipped(&Value::from(name).to_string()))
     }

@@ -9,21 +9,21 @@ mod explain;
 mod shape;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
 
 pub use budget::{MAX_JUDGED_DEPTH, MAX_STEPS};
-pub use shape::{MAX_SCHEMA_NODES, MAX_SCHEMA_PATH, SchemaError};
+pub use shape::{MAX_SCHEMA_NODES, MAX_SCHEMA_PATH, MAX_SCHEMA_PATTERNS, SchemaError};
 
 use shape::Shape;
 
 /// How often one match of one pattern may go back.
 const MAX_BACKTRACKS: usize = 20_000;
 /// The size of one compiled pattern, in bytes.
-const MAX_PATTERN_BYTES: usize = 1024 * 1024;
+const MAX_PATTERN_BYTES: usize = 256 * 1024;
 /// The stack on which schemas are compiled, in bytes. The compiler recurses along the paths that
 /// [`MAX_SCHEMA_PATH`] bounds; only touched pages cost memory.
 const COMPILER_STACK_BYTES: usize = 32 * 1024 * 1024;
@@ -148,18 +148,22 @@ pub(crate) struct SchemaCache {
 impl SchemaCache {
     pub(crate) fn get(&self, schema: &Arc<Value>) -> Compiled {
         let address = Arc::as_ptr(schema).addr();
-        let mut table = self
-            .by_address
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, compiled)) = table.get(&address) {
+        if let Some((_, compiled)) = self.table().get(&address) {
             return compiled.clone();
         }
+        // Not under the lock: a slow schema must not hold up the calls of other tools.
         let compiled = ArgumentCheck::compile(Arc::clone(schema)).map(Arc::new);
+        let mut table = self.table();
         if table.len() >= MAX_CACHED {
             table.clear();
         }
         table.insert(address, (Arc::clone(schema), compiled.clone()));
         compiled
+    }
+
+    fn table(&self) -> MutexGuard<'_, HashMap<usize, (Arc<Value>, Compiled)>> {
+        self.by_address
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,6 +13,9 @@ pub const MAX_SCHEMA_NODES: usize = 20_000;
 /// The most levels that following structure and references can ever go down without repetition.
 pub const MAX_SCHEMA_PATH: usize = 2_048;
 
+/// The most regular expressions in one schema; compiling each can take a millisecond.
+pub const MAX_SCHEMA_PATTERNS: usize = 500;
+
 /// Why a schema is not used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
@@ -22,6 +25,9 @@ pub enum SchemaError {
     /// Too many values.
     #[error("it holds more than {MAX_SCHEMA_NODES} values")]
     TooLarge,
+    /// Too many patterns.
+    #[error("it holds more than {MAX_SCHEMA_PATTERNS} patterns")]
+    TooManyPatterns,
     /// Nested or chained too deeply.
     #[error("its nesting and references could lead more than {MAX_SCHEMA_PATH} levels down")]
     TooDeep,
@@ -86,6 +92,7 @@ impl<'a> Shape<'a> {
 #[derive(Default)]
 struct Survey<'a> {
     nodes: usize,
+    patterns: usize,
     depth: usize,
     references: Vec<&'a str>,
     anchors: HashMap<&'a str, &'a Value>,
@@ -104,6 +111,7 @@ impl<'a> Survey<'a> {
         match node {
             Value::Object(fields) => {
                 self.note_references(node, fields, depth)?;
+                self.note_patterns(fields)?;
                 fields
                     .values()
                     .try_for_each(|field| self.visit(field, depth + 1))
@@ -113,6 +121,16 @@ impl<'a> Survey<'a> {
                 .try_for_each(|item| self.visit(item, depth + 1)),
             _ => Ok(()),
         }
+    }
+
+    fn note_patterns(&mut self, fields: &Map<String, Value>) -> Result<(), SchemaError> {
+        let own = usize::from(fields.get("pattern").is_some_and(Value::is_string));
+        let keys = fields.get("patternProperties").and_then(Value::as_object);
+        self.patterns += own + keys.map_or(0, Map::len);
+        if self.patterns > MAX_SCHEMA_PATTERNS {
+            return Err(SchemaError::TooManyPatterns);
+        }
+        Ok(())
     }
 
     fn note_references(

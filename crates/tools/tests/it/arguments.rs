@@ -225,6 +225,8 @@ fn a_schema_that_cannot_be_trusted_is_not_used() {
     let deep = (0..300).fold(json!({}), |inner, _| json!({"not": inner}));
     let many: serde_json::Map<String, Value> =
         (0..20_000).map(|n| (n.to_string(), json!({}))).collect();
+    let patterns: serde_json::Map<String, Value> =
+        (0..500).map(|n| (n.to_string(), json!({}))).collect();
     let mut chain = serde_json::Map::new();
     for n in 0..2_000 {
         chain.insert(
@@ -249,6 +251,10 @@ fn a_schema_that_cannot_be_trusted_is_not_used() {
         ),
         ("wrong keyword", json!({"type": "strnig"})),
         ("wrong pattern", json!({"pattern": "("})),
+        (
+            "many patterns",
+            json!({"patternProperties": patterns, "pattern": "a"}),
+        ),
         (
             "huge pattern",
             json!({"pattern": "((a{1000}){1000}){1000}"}),

@@ -199,6 +199,16 @@ async fn arguments_and_results_are_bounded() {
         .await;
     assert_eq!(verdict(&report), "committed result_too_large");
 
+    // The cut would fall into a character of two bytes.
+    let long = format!("x{}", "\u{e9}".repeat(32_768));
+    let cut = format!("{} [cut: the message has 65537 bytes]", &long[..65_535]);
+    for (message, expected) in [("x".repeat(65_536), "x".repeat(65_536)), (long, cut)] {
+        let failing = Act::Fail(ToolError::new("long", message));
+        let world = approved(Setup::of([(writing("write"), failing)])).build();
+        let report = world.call("1", "write", Value::Null).await;
+        assert!(report.failure().unwrap().message == expected);
+    }
+
     let nested = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!({"a": inner}));
     let world = Setup::of([(reading("read"), Act::Echo)]).build();
     let deep = world.call("1", "read", nested(512)).await;

@@ -105,13 +105,20 @@ fn one_scope() {
             "mcp:github:get_issue mcp:github:delete_repo",
         ),
         (
-            Some(&["github"]),
+            Some(&["mcp:github:*"]),
             &["mcp:github:delete_repo"],
             "mcp:github:get_issue",
         ),
         (Some(&["mcp:*:get_*"]), &[], "mcp:github:get_issue"),
         (Some(&["client:ide:open_file"]), &[], "client:ide:open_file"),
-        (Some(&["ide"]), &[], "client:ide:open_file"),
+        (Some(&["client:ide:*"]), &["IDE"], ""),
+        // Nor does the bare name of a server or client let its tools in.
+        (Some(&["github", "files", "ide"]), &[], ""),
+        (
+            None,
+            &["github", "FILES", "ide", "weather", "group:openclaw"],
+            "",
+        ),
         // A server cannot name its tool after an allowed one.
         (Some(&["read"]), &[], "read openclaw:weather:Read"),
         (Some(&["openclaw:core:read"]), &[], "read"),
