@@ -4,7 +4,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
-    missing_docs,
     reason = "a benchmark prints and may fail loudly"
 )]
 
@@ -44,21 +43,22 @@ fn report(name: &str, mut times: Vec<Duration>) {
     println!("{name:<44} {:>10.1} {:>10.1}", at(50), at(99));
 }
 
-/// Repeats an operation; what `prepare` does is not counted.
-fn measure<T>(
+/// Repeats an operation; what `prepare` does, and dropping what comes out, is not counted.
+fn measure<T, R>(
     name: &str,
     runs: usize,
     mut prepare: impl FnMut() -> T,
-    mut operation: impl FnMut(T),
+    mut operation: impl FnMut(T) -> R,
 ) {
     let mut times = Vec::with_capacity(runs);
     for round in 0..runs + runs / 10 {
         let prepared = prepare();
         let start = Instant::now();
-        operation(prepared);
+        let made = operation(prepared);
         if round >= runs / 10 {
             times.push(start.elapsed());
         }
+        drop(made);
     }
     report(name, times);
 }
@@ -216,8 +216,8 @@ fn suspension(sandbox: &Sandbox, thread: &GuestThread, name: &str, body: &str, r
         runs,
         suspended,
         |(mut guest, _)| {
-            std::mem::forget(std::hint::black_box(guest.snapshot(&BINDING).unwrap()));
-            drop(guest);
+            let snapshot = guest.snapshot(&BINDING).unwrap();
+            (guest, snapshot)
         },
     );
     let (mut guest, call) = suspended();

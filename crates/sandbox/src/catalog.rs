@@ -86,7 +86,6 @@ fn lay_out(entries: &[&str], header_bytes: u32, total: usize) -> Box<[u8]> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -686,3 +686,45 @@ fn trap_name(trap: Trap) -> &'static str {
         _ => "other trap",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::{EvalFlags, Program};
+    use crate::sandbox::{Sandbox, SandboxOptions};
+    use crate::snapshot::changed_both_ways;
+
+    #[test]
+    fn the_kernel_and_the_comparison_agree_on_what_changed() {
+        let image = include_bytes!("../tests/liar/liar.wasm");
+        let sandbox = Sandbox::with_image(&SandboxOptions::default(), image).unwrap();
+        let inner = sandbox.clone();
+        let check = move |thread: &GuestThread| {
+            for source in ["w", "W", "w"] {
+                let program = Program {
+                    source,
+                    injection: "",
+                    catalog: None,
+                    limits: Limits::default(),
+                    first_line: 0,
+                    flags: EvalFlags::default(),
+                };
+                let mut guest = inner.start(&program).unwrap();
+                let deadline = Instant::now() + Duration::from_secs(20);
+                let entry = Entry {
+                    now_us: 1,
+                    seed: None,
+                    deadline,
+                    guest_budget: Duration::from_secs(20),
+                };
+                guest.eval(thread, &entry, &StopHandle::new()).unwrap();
+                let memory = guest.exports.memory.data(&guest.store);
+                let (scanned, compared) =
+                    changed_both_ways(guest.sandbox.baseline().unwrap(), memory);
+                assert!(!compared.is_empty());
+                assert_eq!(scanned, compared);
+            }
+        };
+        assert_eq!(sandbox.run("test", check).unwrap(), Some(()));
+    }
+}

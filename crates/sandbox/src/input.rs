@@ -184,7 +184,6 @@ pub(crate) fn write_batch(batch: &[Settlement<'_>], mut buffer: &mut [u8]) {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -74,7 +74,7 @@ mod system {
         categories: u64,
     }
 
-    /// Reports ranges of pages that are neither backed by a file nor the zero page.
+    /// Reports ranges of pages that exist and are neither backed by a file nor the zero page.
     pub(super) fn scan(memory: &[u8], report: &mut dyn FnMut(Range<u32>)) -> Option<()> {
         let pagemap = PAGEMAP.as_ref()?;
         let base = memory.as_ptr().addr() as u64 / PAGE * PAGE;
@@ -135,5 +135,33 @@ mod system {
 
     pub(super) fn scan(_: &[u8], _: &mut dyn FnMut(Range<u32>)) -> Option<()> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_written_page_is_reported() {
+        if !is_supported() {
+            return;
+        }
+        // Large enough to be mapped on its own, and not written by the allocator.
+        let mut memory = vec![0u8; 4 << 20];
+        let start = memory.as_ptr().addr().next_multiple_of(4096) - memory.as_ptr().addr();
+        let written: Vec<u32> = (0..500).step_by(3).collect();
+        for page in &written {
+            memory[start + *page as usize * 4096 + 77] = 1;
+        }
+        let aligned = &memory[start..start + 1000 * 4096];
+        let ranges = written_pages(aligned).unwrap_or_default();
+        let reported: Vec<u32> = ranges.iter().cloned().flatten().collect();
+        assert!(reported.is_sorted());
+        assert!(
+            written
+                .iter()
+                .all(|page| reported.binary_search(page).is_ok())
+        );
     }
 }

@@ -296,7 +296,6 @@ fn replace(shared: &Arc<Shared>, state: &mut State) {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use std::sync::mpsc::{Receiver, Sender, channel};
 

@@ -125,7 +125,6 @@ fn sleep_until_entered(shared: &Shared) {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use std::time::Instant;
 

@@ -1,5 +1,6 @@
 //! The memory of a fresh guest, which snapshots are compared with and compressed against.
 
+use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use zstd::zstd_safe::{CCtx, CDict, DCtx, DDict};
@@ -7,7 +8,6 @@ use zstd::zstd_safe::{CCtx, CDict, DCtx, DDict};
 use super::PAGE;
 use crate::abi::PAGE_BYTES;
 use crate::image::{Facts, ImageHash};
-use crate::pagemap;
 
 /// Compression level: the image as dictionary does most of the work.
 const LEVEL: i32 = 3;
@@ -58,23 +58,21 @@ impl Baseline {
         &self.facts
     }
 
-    /// The indices of the pages that differ, rising, and how many there are. Past `most` pages only
-    /// the number goes on, and the indices are not to be used.
+    /// The indices of those candidates that differ, rising, and how many there are. Past `most`
+    /// pages only the number goes on, and the indices are not to be used.
     pub(super) fn changed_pages(
         &self,
         memory: &[u8],
-        skipped: Option<(u32, u32)>,
+        candidates: &[Range<u32>],
+        skipped: Option<Range<u32>>,
         most: u64,
     ) -> (Vec<u32>, u64) {
         let mut found = Vec::with_capacity(64);
         let mut total = 0;
         let dead = self.dead_stack_pages();
-        let whole = vec![0..(memory.len() / PAGE) as u32];
-        let candidates = pagemap::written_pages(memory).unwrap_or(whole);
-        for index in candidates.into_iter().flatten() {
-            let left_out = (dead.0..dead.1).contains(&index)
-                || skipped.is_some_and(|(first, end)| (first..end).contains(&index));
-            if left_out || !self.differs(memory, index) {
+        let skipped = skipped.unwrap_or_default();
+        for index in candidates.iter().cloned().flatten() {
+            if dead.contains(&index) || skipped.contains(&index) || !self.differs(memory, index) {
                 continue;
             }
             total += 1;
@@ -93,11 +91,8 @@ impl Baseline {
 
     /// The pages that lie wholly below the stack pointer: with no frame on the stack they hold
     /// leftovers only.
-    fn dead_stack_pages(&self) -> (u32, u32) {
-        (
-            self.facts.stack_low.div_ceil(PAGE_BYTES),
-            self.facts.stack_pointer / PAGE_BYTES,
-        )
+    fn dead_stack_pages(&self) -> Range<u32> {
+        self.facts.stack_low.div_ceil(PAGE_BYTES)..self.facts.stack_pointer / PAGE_BYTES
     }
 
     /// Replaces leftovers below the stack pointer, in the one page that it divides.
@@ -169,5 +164,62 @@ fn give_back<T>(contexts: &Mutex<Vec<T>>, context: T) {
     let mut contexts = contexts.lock().unwrap_or_else(PoisonError::into_inner);
     if contexts.len() < KEPT_CONTEXTS {
         contexts.push(context);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn baseline() -> Baseline {
+        let facts = Facts {
+            control: 64,
+            stack_pointer: 4 * 4096 + 100,
+            stack_low: 0,
+            memory_bytes: 16 * 4096,
+        };
+        let memory = (0..16 * PAGE)
+            .map(|at| (at / PAGE * (at % 251)) as u8)
+            .collect();
+        Baseline::new(ImageHash::of(b"test"), facts, memory)
+    }
+
+    fn changed(memory: &[u8], skipped: Option<Range<u32>>, most: u64) -> (Vec<u32>, u64) {
+        let all = std::iter::once(0..(memory.len() / PAGE) as u32).collect::<Vec<_>>();
+        baseline().changed_pages(memory, &all, skipped, most)
+    }
+
+    #[test]
+    fn changes_are_found_but_for_dead_stack_and_catalog() {
+        let mut memory = baseline().memory.to_vec();
+        memory.resize(20 * PAGE, 0);
+        assert_eq!(changed(&memory, None, 100), (vec![], 0));
+        for page in [0, 3, 4, 7, 8, 15, 16, 19] {
+            memory[page * PAGE + 4095] ^= 1;
+        }
+        assert_eq!(changed(&memory, None, 100), (vec![4, 7, 8, 15, 16, 19], 6));
+        assert_eq!(changed(&memory, Some(7..9), 100), (vec![4, 15, 16, 19], 4));
+        assert_eq!(changed(&memory, None, 2).1, 6);
+    }
+
+    #[test]
+    fn leftovers_in_the_divided_page_are_cleared() {
+        let baseline = baseline();
+        let mut pages = vec![0xee; 2 * PAGE];
+        baseline.clear_dead_stack(&[4, 5], &mut pages);
+        assert_eq!(pages[..100], baseline.memory[4 * PAGE..4 * PAGE + 100]);
+        assert!(pages[100..].iter().all(|byte| *byte == 0xee));
+    }
+
+    #[test]
+    fn what_is_deflated_is_inflated_and_nothing_longer() {
+        let baseline = baseline();
+        let body = baseline.memory[2 * PAGE..9 * PAGE].to_vec();
+        let deflated = baseline.deflate(&body).unwrap();
+        assert!(deflated.len() < 100);
+        assert_eq!(baseline.inflate(&deflated, body.len()).unwrap(), body);
+        assert_eq!(baseline.inflate(&deflated, body.len() - 1), None);
+        assert_eq!(baseline.inflate(&deflated, body.len() + 1), None);
+        assert_eq!(baseline.inflate(&deflated[1..], body.len()), None);
     }
 }

@@ -7,6 +7,8 @@
 //! [`Snapshot`] is the raw delta, [`StoredSnapshot`] its compressed form; the latter is also what is
 //! written to durable stores (docs/technical/snapshot-format.md).
 
+use std::ops::Range;
+
 mod baseline;
 mod format;
 mod store;
@@ -21,6 +23,7 @@ use crate::control::{region, region_mut};
 use crate::error::{RestoreError, SnapshotError};
 use crate::image::{Facts, ImageHash};
 use crate::limits::Limits;
+use crate::pagemap;
 
 const PAGE: usize = PAGE_BYTES as usize;
 
@@ -47,25 +50,26 @@ pub(crate) struct CatalogPlace {
 impl CatalogPlace {
     /// The region, if it is page-aligned and inside the memory.
     pub(crate) fn region_mut<'a>(&self, memory: &'a mut [u8]) -> Option<&'a mut [u8]> {
-        let aligned =
-            self.address != 0 && self.address % PAGE_BYTES == 0 && self.length % PAGE_BYTES == 0;
-        if aligned {
+        if self.is_aligned() {
             region_mut(memory, self.address, self.length)
         } else {
             None
         }
     }
 
-    fn fits(&self, memory_bytes: u64) -> bool {
-        let aligned =
-            self.address != 0 && self.address % PAGE_BYTES == 0 && self.length % PAGE_BYTES == 0;
-        aligned && u64::from(self.address) + u64::from(self.length) <= memory_bytes
+    fn is_aligned(&self) -> bool {
+        let pages =
+            self.address.is_multiple_of(PAGE_BYTES) && self.length.is_multiple_of(PAGE_BYTES);
+        pages && self.address != 0
     }
 
-    /// First page, and the page after the last.
-    fn pages(&self) -> (u32, u32) {
+    fn fits(&self, memory_bytes: u64) -> bool {
+        self.is_aligned() && u64::from(self.address) + u64::from(self.length) <= memory_bytes
+    }
+
+    fn pages(&self) -> Range<u32> {
         let first = self.address / PAGE_BYTES;
-        (first, first + self.length / PAGE_BYTES)
+        first..first + self.length / PAGE_BYTES
     }
 }
 
@@ -127,8 +131,9 @@ impl Snapshot {
             .snapshot_bytes
             .saturating_sub(format::HEADER_BYTES as u64)
             / (PAGE as u64 + 4);
-        let (indices, total) =
-            baseline.changed_pages(memory, catalog.map(|place| place.pages()), most_pages);
+        let skipped = catalog.map(|place| place.pages());
+        let candidates = pagemap::written_pages(memory).unwrap_or_else(|| all_pages(memory));
+        let (indices, total) = baseline.changed_pages(memory, &candidates, skipped, most_pages);
         if total > most_pages {
             let bytes = format::HEADER_BYTES as u64 + total * (PAGE as u64 + 4);
             return Err(SnapshotError::LimitExceeded {
@@ -240,6 +245,19 @@ impl Snapshot {
             place.copy_from_slice(catalog.bytes());
         }
     }
+}
+
+fn all_pages(memory: &[u8]) -> Vec<Range<u32>> {
+    std::iter::once(0..(memory.len() / PAGE) as u32).collect()
+}
+
+/// The pages that differ, of those that the kernel reports and of all.
+#[cfg(test)]
+pub(crate) fn changed_both_ways(baseline: &Baseline, memory: &[u8]) -> (Vec<u32>, Vec<u32>) {
+    let all = all_pages(memory);
+    let scanned = pagemap::written_pages(memory).unwrap_or_else(|| all.clone());
+    let changed = |candidates| baseline.changed_pages(memory, candidates, None, u64::MAX).0;
+    (changed(&scanned), changed(&all))
 }
 
 fn check_indices(indices: &[u32], limit: u32) -> Result<(), RestoreError> {
