@@ -298,6 +298,18 @@ fn bombs_end_at_once() {
 }
 
 #[test]
+fn the_depth_of_a_judgement_has_an_edge() {
+    let list = json!({"$ref": "#/$defs/list", "$defs": {"list": {
+        "properties": {"next": {"$ref": "#/$defs/list"}}}}});
+    let chain = |levels: usize| (0..levels).fold(json!({}), |inner, _| json!({"next": inner}));
+    // Each level is a property, its reference, and the step to it.
+    let deepest = (1..400)
+        .rev()
+        .find(|levels| problems(list.clone(), chain(*levels)) == "fits");
+    assert_eq!(deepest, Some(149));
+}
+
+#[test]
 fn the_budget_leaves_room_for_large_honest_arguments() {
     let schema = json!({"properties": {"rows": {"type": "array", "items": {
         "type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}},
