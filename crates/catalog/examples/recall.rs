@@ -108,8 +108,11 @@ fn recall(relevant: &[Value], found: &[&str]) -> f64 {
     hits.count() as f64 / relevant.len().max(1) as f64
 }
 
+/// The set's own id of each entry.
+type Originals<'a> = HashMap<String, &'a str>;
+
 /// The catalog, and the set's own id of each entry; sets name tools twice, so names get a number.
-fn catalog_of(tools: &[Value]) -> Result<(Catalog, HashMap<String, &str>), Box<dyn Error>> {
+fn catalog_of(tools: &[Value]) -> Result<(Catalog, Originals<'_>), Box<dyn Error>> {
     let mut entries = Vec::new();
     let mut original = HashMap::new();
     for tool in tools {

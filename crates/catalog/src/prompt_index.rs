@@ -38,34 +38,29 @@ impl Default for IndexOptions {
 
 pub(crate) fn render(catalog: &Catalog, options: &IndexOptions) -> String {
     let max_chars = options.max_chars.min(MAX_INDEX_CHARS);
-    let own: Vec<(usize, &Entry)> = ordered(catalog);
+    let own = ordered(catalog);
     let others = other_sources(catalog);
-    // The longest footer that can come up decides how much room the lines have.
-    let reserve = footer(own.len(), &others).chars().count();
-    let mut text = String::new();
+    let mut lines = Vec::new();
     let mut chars = 0;
-    let mut shown = 0;
     for (at, entry) in &own {
         let line = line(catalog, *at, entry);
-        let line_chars = line.chars().count();
-        let is_last = shown + 1 == own.len();
-        let needed = if is_last {
-            footer(0, &others).chars().count()
-        } else {
-            reserve
-        };
-        if chars + line_chars + needed > max_chars {
+        chars += line.chars().count();
+        if chars > max_chars {
             break;
         }
-        text.push_str(&line);
-        chars += line_chars;
-        shown += 1;
+        lines.push(line);
     }
-    let footer = footer(own.len() - shown, &others);
-    if chars + footer.chars().count() <= max_chars {
-        text.push_str(&footer);
+    // The footer grows as lines go, so the first that fits shows the most.
+    loop {
+        let mut text = lines.concat();
+        text.push_str(&footer(own.len() - lines.len(), &others));
+        if text.chars().count() <= max_chars {
+            return text;
+        }
+        if lines.pop().is_none() {
+            return String::new();
+        }
     }
-    text
 }
 
 /// The entries that get a line, those with declared outputs first.

@@ -70,7 +70,7 @@ pub(crate) fn lower(root: &Value) -> Type<'_> {
     let mut lowering = Lowering {
         root,
         nodes_left: MAX_NODES,
-        open_refs: Vec::new(),
+        open_refs: vec!["#"],
     };
     lowering.schema(root, 0)
 }

@@ -22,6 +22,7 @@ pub(crate) fn each_word(text: &str, emit: &mut dyn FnMut(&str)) {
         splitter.push(c, chars.peek().copied(), emit);
     }
     splitter.end_word(emit);
+    splitter.end_unspaced(emit);
 }
 
 /// A name with everything but its letters and digits taken away, in lower case.
@@ -129,9 +130,6 @@ impl Splitter {
             emit(&self.word);
             self.word.clear();
             self.chars = 0;
-        }
-        if self.last != Class::Unspaced {
-            self.end_unspaced(emit);
         }
     }
 }
