@@ -97,7 +97,9 @@ fn names_a_secret(key: &str) -> bool {
         .flat_map(char::to_lowercase)
         .collect();
     SECRET_KEYS.iter().any(|part| plain.contains(part))
-        || SECRET_KEY_ENDS.iter().any(|end| ends_with_word(key, &plain, end))
+        || SECRET_KEY_ENDS
+            .iter()
+            .any(|end| ends_with_word(key, &plain, end))
 }
 
 /// Whether a key's last word is `end`: `access_token`, `authToken`, `token`, but not `shopping`.
