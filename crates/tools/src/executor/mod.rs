@@ -156,7 +156,8 @@ impl Executor {
         &self.parts.approvals
     }
 
-    /// Makes one call, from its name to its report. Never panics, and always reports.
+    /// Makes one call, from its name to its report. It always reports: panics of tools, hooks and
+    /// approvers end in it.
     ///
     /// Dropping the future drops the tool's; whoever kept the books of a call that was handed over
     /// then has to count it as unknown.
