@@ -141,10 +141,9 @@ fn grep(files: &Files, args: &Args, stop: &Stop) -> Result<Value, CoreError> {
                 max_entries: files.limits.walk_entries,
             };
             seen = Tree::new(&files.workspace, stop, options).walk(fd, path, &mut |entry| {
-                if entry.kind == EntryKind::File && search.wants(&entry.path) {
-                    if let Some((file, _)) = entry.open() {
-                        search.file(file, &entry.path)?;
-                    }
+                let wanted = entry.kind == EntryKind::File && search.wants(&entry.path);
+                if let Some((file, _)) = wanted.then(|| entry.open()).flatten() {
+                    search.file(file, &entry.path)?;
                 }
                 Ok(if search.full {
                     ControlFlow::Break(())

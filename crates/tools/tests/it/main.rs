@@ -11,6 +11,7 @@
 mod approvals;
 mod arguments;
 mod calls;
+mod core;
 mod denied;
 mod hooks;
 mod policy;

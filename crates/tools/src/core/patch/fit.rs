@@ -199,8 +199,6 @@ impl Fit<'_> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
-
     use super::super::parse::{Action, parse};
     use super::*;
 

@@ -70,13 +70,12 @@ impl Header {
     /// The one path that both sides of `a/x b/x` share; a file whose only change is its mode has no other.
     fn git_paths(&mut self, paths: &str) {
         let half = paths.len() / 2;
-        if let (Some(old), Some(new)) = (paths.get(..half), paths.get(half + 1..)) {
-            if old
-                .strip_prefix("a/")
-                .is_some_and(|old| new.strip_prefix("b/") == Some(old))
-            {
-                self.renamed = Some((old[2..].to_owned(), new[2..].to_owned()));
-            }
+        let old = paths.get(..half).and_then(|path| path.strip_prefix("a/"));
+        let new = paths
+            .get(half + 1..)
+            .and_then(|path| path.strip_prefix("b/"));
+        if let (Some(old), true) = (old, old == new) {
+            self.renamed = Some((old.to_owned(), old.to_owned()));
         }
     }
 
@@ -156,7 +155,7 @@ impl Header {
         let action = if self.deleted {
             Action::Delete
         } else if self.created {
-            Action::Add(content(&self.hunks, self.line)?)
+            Action::Add(content(&self.hunks)?)
         } else if self.hunks.is_empty() && from == to && self.executable.is_none() {
             return Err(bad(self.line, "the file has no hunk"));
         } else {
@@ -282,7 +281,7 @@ fn ends_hunk(reader: &Reader<'_>, line: &str, complete: bool, uncounted: bool) -
         || (line.is_empty() && reader.peek_after(1).is_none())
 }
 
-fn content(hunks: &[Hunk], line: usize) -> Result<String, CoreError> {
+fn content(hunks: &[Hunk]) -> Result<String, CoreError> {
     let mut content = String::new();
     for line in hunks.iter().flat_map(|hunk| &hunk.lines) {
         if line.kind != Kind::Add {
@@ -296,6 +295,5 @@ fn content(hunks: &[Hunk], line: usize) -> Result<String, CoreError> {
             content.push('\n');
         }
     }
-    let _where_the_file_begins = line;
     Ok(content)
 }

@@ -51,8 +51,6 @@ pub(super) fn is_public(address: IpAddr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
-
     use super::*;
 
     #[test]

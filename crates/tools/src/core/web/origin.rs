@@ -157,8 +157,6 @@ impl HostPattern {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
-
     use super::*;
 
     #[test]

@@ -335,3 +335,113 @@ fn same(a: &Stat, b: &Stat) -> bool {
         && a.st_mtime_nsec == b.st_mtime_nsec
         && a.st_mode == b.st_mode
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::core::stop::Stop;
+    use crate::core::workspace::OpenMethod;
+
+    fn workspace(dir: &Path) -> Arc<Workspace> {
+        Workspace::open(dir, Vec::new(), OpenMethod::Detect).unwrap()
+    }
+
+    fn put(workspace: &Workspace, name: &str, content: &str) -> Change {
+        let stop = Stop::new(CancellationToken::new());
+        let old = workspace.read_text(name, 100, &stop).unwrap();
+        let expect = Expect::Same(old.stat);
+        Change::Put(
+            workspace
+                .stage(old.place, content.as_bytes(), expect, None)
+                .unwrap(),
+        )
+    }
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = fs::read_dir(dir).unwrap();
+        let mut names: Vec<_> = entries
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_that_changed_since_it_was_read_is_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let workspace = workspace(dir.path());
+        fs::write(dir.path().join("f"), "old").unwrap();
+        let change = put(&workspace, "f", "mine");
+        fs::write(dir.path().join("f"), "theirs").unwrap();
+        assert!(matches!(
+            commit_all(vec![change]),
+            Err(CoreError::Changed { .. })
+        ));
+        assert_eq!(fs::read_to_string(dir.path().join("f")).unwrap(), "theirs");
+        assert_eq!(names(dir.path()), ["f"]);
+    }
+
+    #[test]
+    fn changes_made_before_the_one_that_fails_are_taken_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let workspace = workspace(dir.path());
+        for name in ["a", "b", "c"] {
+            fs::write(dir.path().join(name), name).unwrap();
+        }
+        let inode = fs::metadata(dir.path().join("a"))
+            .map(|m| std::os::unix::fs::MetadataExt::ino(&m))
+            .unwrap();
+        let gone = workspace.open_file("b").unwrap();
+        let fresh = match workspace.resolve("new/dir/file").unwrap() {
+            crate::core::workspace::Resolved::Missing(place) => {
+                workspace.stage(place, b"x", Expect::Nothing, None).unwrap()
+            }
+            other => panic!("{other:?}"),
+        };
+        let changes = vec![
+            put(&workspace, "a", "A"),
+            Change::Remove(gone.place, gone.stat),
+            Change::Put(fresh),
+            put(&workspace, "c", "C"),
+        ];
+        fs::write(dir.path().join("c"), "theirs").unwrap();
+        assert!(matches!(
+            commit_all(changes),
+            Err(CoreError::Changed { .. })
+        ));
+        assert_eq!(names(dir.path()), ["a", "b", "c"]);
+        for (name, text) in [("a", "a"), ("b", "b"), ("c", "theirs")] {
+            assert_eq!(fs::read_to_string(dir.path().join(name)).unwrap(), text);
+        }
+        let after = fs::metadata(dir.path().join("a"))
+            .map(|m| std::os::unix::fs::MetadataExt::ino(&m))
+            .unwrap();
+        assert_eq!(inode, after, "the very file is back");
+    }
+
+    #[test]
+    fn a_name_taken_meanwhile_is_not_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let workspace = workspace(dir.path());
+        let crate::core::workspace::Resolved::Missing(place) = workspace.resolve("f").unwrap()
+        else {
+            panic!("it is free")
+        };
+        let staged = workspace
+            .stage(place, b"mine", Expect::Nothing, None)
+            .unwrap();
+        fs::write(dir.path().join("f"), "theirs").unwrap();
+        assert!(matches!(
+            commit_all(vec![Change::Put(staged)]),
+            Err(CoreError::Changed { .. })
+        ));
+        assert_eq!(fs::read_to_string(dir.path().join("f")).unwrap(), "theirs");
+        assert_eq!(names(dir.path()), ["f"]);
+    }
+}

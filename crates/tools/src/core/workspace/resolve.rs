@@ -6,16 +6,24 @@
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use rustix::fs::{AtFlags, FileType, Mode, Stat};
 use rustix::io::Errno;
+use tokio_util::sync::CancellationToken;
 
 use super::open::{Identity, Opener};
-use super::{MAX_COMPONENTS, MAX_LINKS, Workspace, components_of, shown};
+use super::{MAX_COMPONENTS, MAX_LINKS, Tree, TreeOptions, Workspace, components_of, shown};
 use crate::core::error::CoreError;
+use crate::core::stop::Stop;
+
+/// Entries looked at for near names, names given, and how alike they are at least (Jaro-Winkler).
+const NEAR_ENTRIES: usize = 2000;
+const NEAR_NAMES: usize = 3;
+const NEAR_SCORE: f64 = 0.85;
 
 /// How often one component is looked at again when it changes between two calls of the kernel.
 const RETRIES: usize = 16;
@@ -106,12 +114,57 @@ impl Workspace {
         .run()
     }
 
-    /// [`Resolved::Missing`] as an error, with the nearest names of that directory.
+    /// [`Resolved::Missing`] as an error, with the nearest names of the directory where the walk ended.
     pub(crate) fn missing(&self, path: &str) -> CoreError {
+        let near = match self.resolve(path) {
+            Ok(Resolved::Missing(place)) => self.near(place),
+            _ => Vec::new(),
+        };
+        let hint = if near.is_empty() {
+            String::new()
+        } else {
+            format!("; near names are {}", near.join(", "))
+        };
         CoreError::Missing {
             path: path.to_owned(),
-            hint: String::new(),
+            hint,
         }
+    }
+
+    fn near(&self, place: Place) -> Vec<String> {
+        let wanted = place
+            .above
+            .first()
+            .unwrap_or(&place.name)
+            .to_string_lossy()
+            .to_lowercase();
+        let above = place
+            .path
+            .iter()
+            .count()
+            .saturating_sub(place.above.len() + 1);
+        let path: PathBuf = place.path.iter().take(above).collect();
+        let stop = Stop::new(CancellationToken::new());
+        let options = TreeOptions {
+            hidden: true,
+            ignore: false,
+            recurse: false,
+            max_entries: NEAR_ENTRIES,
+        };
+        let mut scored: Vec<(f64, String)> = Vec::new();
+        let _partial = Tree::new(self, &stop, options).walk(place.dir, path, &mut |entry| {
+            let score = strsim::jaro_winkler(&entry.name.to_string_lossy().to_lowercase(), &wanted);
+            if score >= NEAR_SCORE {
+                scored.push((score, format!("`{}`", shown(&entry.path))));
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        scored
+            .into_iter()
+            .take(NEAR_NAMES)
+            .map(|(_, name)| name)
+            .collect()
     }
 
     /// Makes the directories that are missing above `place`, so that its `dir` is its parent; `made` gets what is new.
@@ -228,7 +281,10 @@ impl Walk<'_> {
         let mut above = vec![first];
         above.extend(std::mem::take(&mut self.queue));
         if above.iter().any(|name| name == "..") {
-            return Err(self.workspace.missing(self.given));
+            return Err(CoreError::Missing {
+                path: self.given(),
+                hint: String::new(),
+            });
         }
         let name = above.pop().unwrap_or_default();
         Ok(Resolved::Missing(self.place(name, None, above)?))
