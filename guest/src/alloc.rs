@@ -193,6 +193,12 @@ pub unsafe extern "C" fn engine_usable(block: *const c_void) -> u32 {
     u32::try_from(usable(block.cast_mut())).unwrap_or(u32::MAX)
 }
 
+/// Memory aligned to a page, never freed; `len` is a multiple of `page`. Null when there is none.
+pub fn pages(page: usize, len: usize) -> *mut u8 {
+    // SAFETY: the size is a multiple of the alignment.
+    unsafe { aligned_alloc(page, len) }.cast()
+}
+
 /// Rust's allocator: the same heap, not counted against the engine's limit.
 struct Heap;
 

@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use rquickjs_sys as sys;
 
-use crate::abi::{self, eval_flag};
+use crate::abi;
 use crate::intrinsics::{self, Kept};
 use crate::js::{self, ErrorKind, Js, Text, Thrown, Val};
 use crate::{alloc, control, errors, rejections};
@@ -163,9 +163,4 @@ fn wrapper_error() -> Thrown {
         ErrorKind::Syntax,
         "the program ends early: it has a closing brace too many",
     )
-}
-
-/// Dynamic code was allowed for this cell.
-pub fn dynamic_code(flags: u32) -> bool {
-    flags & eval_flag::DYNAMIC_CODE != 0
 }

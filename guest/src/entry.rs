@@ -8,7 +8,10 @@ use crate::js;
 use crate::limits::Header;
 use crate::local::Local;
 use crate::run::{self, Settlement, Stopped};
-use crate::{alloc, clock, control, errors, frames, globals, intrinsics, limits, random};
+use crate::{
+    alloc, catalog, clock, control, dynamic, errors, frames, globals, inject, intrinsics, limits,
+    random,
+};
 
 static INPUT: Local<RefCell<Vec<u8>>> = Local::new(RefCell::new(Vec::new()));
 
@@ -19,9 +22,10 @@ pub extern "C" fn cc_init() {
     frames::init();
     let made = engine::init()
         .and_then(|()| intrinsics::init().ok())
-        .and_then(|()| globals::init().ok())
-        .and_then(|()| globals::remove_absent().ok());
+        .and_then(|()| globals::init().ok());
     if made.is_none() {
+        let thrown = js::take_exception();
+        errors::report(ErrorSource::Program, &thrown, &[]);
         control::add_fault(fault::INTERNAL);
     }
 }
@@ -59,8 +63,7 @@ fn take_input(len: u32) -> Option<Vec<u8>> {
 /// A page-aligned region for catalog bytes; 0 when refused.
 #[unsafe(no_mangle)]
 pub extern "C" fn cc_catalog(len: u32) -> u32 {
-    let _ = len;
-    0
+    catalog::reserve(len)
 }
 
 /// Runs the program that the input describes.
@@ -111,7 +114,24 @@ fn evaluate(input: &[u8]) -> Status {
     alloc::set_limit(header.get(field::MEMORY_LIMIT_BYTES) as usize);
     clock::start(control::get_u64(at::NOW_US));
     enter();
+    if prepare(injection, header).is_err() {
+        return refuse(Refused::Thrown);
+    }
     launch(source, header)
+}
+
+/// Applies injection and flags.
+fn prepare(injection: &[u8], header: Header) -> js::Js<()> {
+    inject::take(injection)?;
+    let flags = header.get(field::FLAGS);
+    if flags & eval_flag::DYNAMIC_CODE != 0 {
+        dynamic::allow()?;
+    }
+    if flags & eval_flag::SCRIPT != 0 {
+        globals::add_print()?;
+        run::judge_leniently();
+    }
+    Ok(())
 }
 
 fn launch(source: &[u8], header: Header) -> Status {

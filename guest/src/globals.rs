@@ -1,14 +1,16 @@
 //! The global object: what a program finds there, and what it does not.
+//!
+//! What the host gives can be neither written nor removed, so that a program cannot be led astray by
+//! another part of itself; a local variable may still have the same name. Intrinsics stay as they are.
 
 use rquickjs_sys as sys;
 
-use crate::js::{self, Js, Val};
+use crate::js::{self, Args, Js, Thrown, Val};
 use crate::natives::Index;
-use crate::tools;
+use crate::{api, catalog, clock, dynamic, inject, prelude, results, tools};
 
 /// Globals of the engine that a program must not find.
-const ABSENT: [&str; 6] = [
-    "eval",
+const ABSENT: [&str; 5] = [
     "SharedArrayBuffer",
     "Atomics",
     "queueMicrotask",
@@ -16,21 +18,63 @@ const ABSENT: [&str; 6] = [
     "DOMException",
 ];
 
+/// Functions of the engine that stay, but as the host's: neither written nor removed.
+const FIXED: [&str; 2] = ["atob", "btoa"];
+
+/// Native functions that are globals themselves.
+const FUNCTIONS: [(&str, Index, u8); 5] = [
+    ("text", Index::Text, 1),
+    ("json", Index::Json, 1),
+    ("yield_control", Index::YieldControl, 1),
+    ("setTimeout", Index::SetTimeout, 2),
+    ("clearTimeout", Index::ClearTimeout, 1),
+];
+
 /// Builds the globals, at pre-initialisation.
 pub fn init() -> Js<()> {
-    let global = js::global();
-    install(&global, "tools", tools::object()?)?;
-    for (name, index, length) in [
-        ("text", Index::Text, 1),
-        ("json", Index::Json, 1),
-        ("yield_control", Index::YieldControl, 1),
-        ("setTimeout", Index::SetTimeout, 2),
-        ("clearTimeout", Index::ClearTimeout, 1),
-    ] {
-        install(&global, name, js::native(index, name, length, &[])?)?;
+    for name in ABSENT {
+        remove(name)?;
     }
-    install(&global, "console", console()?)?;
-    Ok(())
+    for (name, index, length) in FUNCTIONS {
+        install(name, js::native(index, name, length, &[])?)?;
+    }
+    for (name, value) in prelude::GLOBALS.iter().zip(prelude::init()?) {
+        install(name, value)?;
+    }
+    for name in FIXED {
+        let value = js::own_data(js::global().raw(), name).ok_or(Thrown)?;
+        install(name, value)?;
+    }
+    install("tools", tools::object()?)?;
+    install("ALL_TOOLS", catalog::global()?)?;
+    install("API", api::global()?)?;
+    install("results", results::global()?)?;
+    install("MCP", empty()?)?;
+    install("namespaces", empty()?)?;
+    install("console", console()?)?;
+    install("crypto", single("randomUUID", Index::RandomUuid)?)?;
+    install("performance", single("now", Index::PerformanceNow)?)?;
+    replace_random()?;
+    dynamic::forbid()
+}
+
+/// A frozen object without members.
+fn empty() -> Js<Val> {
+    let object = Val::object()?;
+    inject::freeze(&object)?;
+    Ok(object)
+}
+
+/// An object with one function.
+fn single(name: &str, index: Index) -> Js<Val> {
+    let object = Val::object()?;
+    js::define(
+        &object,
+        name,
+        js::native(index, name, 0, &[])?,
+        sys::JS_PROP_C_W_E,
+    )?;
+    Ok(object)
 }
 
 fn console() -> Js<Val> {
@@ -43,18 +87,40 @@ fn console() -> Js<Val> {
     Ok(console)
 }
 
-/// Defines a global that cannot be written or removed.
-fn install(global: &Val, name: &str, value: Val) -> Js<()> {
-    js::define(global, name, value, 0)
+/// Puts the seeded generator where the engine has one of its own.
+fn replace_random() -> Js<()> {
+    let math = js::own_data(js::global().raw(), "Math").ok_or(Thrown)?;
+    let hidden = sys::JS_PROP_CONFIGURABLE | sys::JS_PROP_WRITABLE;
+    js::define(
+        &math,
+        "random",
+        js::native(Index::MathRandom, "random", 0, &[])?,
+        hidden,
+    )
 }
 
-/// Removes what must not be there.
-pub fn remove_absent() -> Js<()> {
+/// Defines a global that cannot be written or removed.
+pub fn install(name: &str, value: Val) -> Js<()> {
+    js::define(&js::global(), name, value, 0)
+}
+
+/// Removes a global that the engine or the host put there.
+pub fn remove(name: &str) -> Js<()> {
     let global = js::global();
-    for name in ABSENT {
-        let atom = js::Atom::new(name)?;
-        // SAFETY: the global object is ordinary; nothing here is a setter or proxy.
-        unsafe { sys::JS_DeleteProperty(js::ctx(), global.raw(), atom.raw(), 0) };
+    let atom = js::Atom::new(name)?;
+    // SAFETY: the global object is ordinary; nothing of ours is a setter or proxy.
+    if unsafe { sys::JS_DeleteProperty(js::ctx(), global.raw(), atom.raw(), 0) } < 0 {
+        return Err(Thrown);
     }
     Ok(())
+}
+
+/// Adds what scripts of conformance tests expect.
+pub fn add_print() -> Js<()> {
+    install("print", js::native(Index::Print, "print", 1, &[])?)
+}
+
+/// `performance.now()`.
+pub fn performance_now(_: &Args<'_>) -> Js<Val> {
+    Ok(Val::number(clock::elapsed_ms()))
 }

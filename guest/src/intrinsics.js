@@ -19,9 +19,6 @@
     Function.prototype.toString,
     RangeError.prototype,
     InternalError.prototype,
-    Object.prototype,
-    Array.prototype,
-    SyntaxError.prototype,
   ];
   const flags = ['hasIndices', 'global', 'ignoreCase', 'multiline', 'dotAll', 'unicode', 'unicodeSets', 'sticky']
     .map((name) => getter(RegExp.prototype, name));

@@ -47,12 +47,6 @@ pub enum Kept {
     RangeErrorProto,
     /// `InternalError.prototype`.
     InternalErrorProto,
-    /// `Object.prototype`.
-    ObjectProto,
-    /// `Array.prototype`.
-    ArrayProto,
-    /// `SyntaxError.prototype`.
-    SyntaxErrorProto,
 }
 
 /// Classes, as far as conversions tell them apart.
@@ -240,7 +234,13 @@ pub fn number_of(value: JSValue) -> f64 {
 /// A regular expression in the form of its literal.
 pub fn regexp_text(regexp: JSValue) -> Js<String> {
     let source = ask(Kept::RegExpSource, regexp)?;
-    let mut text = format!("/{}/", Text::of(source.raw())?.to_string_lossy());
+    let text = Text::of(source.raw())?.to_string_lossy();
+    Ok(format!("/{text}/{}", regexp_flags(regexp)?))
+}
+
+/// The flags of a regular expression.
+pub fn regexp_flags(regexp: JSValue) -> Js<String> {
+    let mut text = String::new();
     let getters = STORE.flags.borrow().clone();
     for (getter, letter) in getters.iter().zip("dgimsuvy".chars()) {
         let set = js::call(getter.raw(), regexp, &[])?;

@@ -276,8 +276,6 @@ pub enum ErrorKind {
     Eval,
     /// `SyntaxError`.
     Syntax,
-    /// `Error`.
-    Plain,
 }
 
 /// Throws an error with `message`.
@@ -293,7 +291,6 @@ pub fn throw_error(kind: ErrorKind, message: &str) -> Thrown {
             ErrorKind::Type => sys::JS_ThrowTypeError(ctx(), format, text),
             ErrorKind::Range => sys::JS_ThrowRangeError(ctx(), format, text),
             ErrorKind::Syntax => sys::JS_ThrowSyntaxError(ctx(), format, text),
-            ErrorKind::Plain => sys::JS_ThrowPlainError(ctx(), format, text),
             ErrorKind::Eval => crate::intrinsics::throw_eval_error(cut),
         }
     };
@@ -457,8 +454,6 @@ pub fn global() -> Val {
 
 /// What a native function sees.
 pub struct Args<'a> {
-    /// `this`.
-    pub this: JSValue,
     list: &'a [JSValue],
     data: &'a [JSValue],
 }
@@ -486,7 +481,7 @@ pub type Native = fn(&Args<'_>) -> Js<Val>;
 /// The one C function behind all native functions: `magic` is an index into [`crate::natives::TABLE`].
 unsafe extern "C" fn dispatch(
     _: *mut sys::JSContext,
-    this: JSValue,
+    _: JSValue,
     count: c_int,
     args: *mut JSValue,
     magic: c_int,
@@ -499,7 +494,6 @@ unsafe extern "C" fn dispatch(
     // that the function was made with, whose number the table repeats.
     let view = unsafe {
         Args {
-            this,
             list: slice(args, count as usize),
             data: slice(data, bound),
         }

@@ -22,6 +22,8 @@ const EXPORTS: [&str; 5] = [
 ];
 /// Fault bits of the control block.
 const FAULTS_OFFSET: usize = 16;
+/// Address and length of the output buffer in the control block.
+const OUTPUT_OFFSET: usize = 8;
 
 /// Runs the initialisation and gives the image.
 pub(crate) fn make(module: &[u8]) -> Result<Vec<u8>> {
@@ -95,16 +97,21 @@ fn check_faults(store: &mut Store<()>, instance: Instance) -> Result<()> {
     let control = instance
         .get_typed_func::<(), u32>(&mut *store, "cc_control")
         .map_err(flat)?;
-    let at = control.call(&mut *store, ()).map_err(flat)? as usize + FAULTS_OFFSET;
+    let at = control.call(&mut *store, ()).map_err(flat)? as usize;
     let memory = memory(store, instance)?;
-    let faults = memory
-        .data(&*store)
-        .get(at..at + 4)
-        .context("the control block is outside memory")?;
-    ensure!(
-        faults == [0; 4],
-        "pre-initialisation reported faults {faults:?}"
-    );
+    let bytes = memory.data(&*store);
+    let word = |offset: usize| -> Result<usize> {
+        let word = bytes.get(at + offset..at + offset + 4);
+        let word = word.context("the control block is outside memory")?;
+        Ok(u32::from_le_bytes(word.try_into()?) as usize)
+    };
+    let faults = word(FAULTS_OFFSET)?;
+    if faults != 0 {
+        let start = word(OUTPUT_OFFSET)?;
+        let said = bytes.get(start..start + word(OUTPUT_OFFSET + 4)?);
+        let said = String::from_utf8_lossy(said.unwrap_or_default());
+        bail!("pre-initialisation failed (faults {faults}): {said}");
+    }
     Ok(())
 }
 

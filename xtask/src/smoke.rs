@@ -280,7 +280,7 @@ fn show(cell: &Cell, status: u32, frames: &[(u8, u8, u32, Vec<u8>)], seconds: f6
     for (kind, sub, id, payload) in frames {
         let kind = KINDS.get(usize::from(*kind)).unwrap_or(&"?");
         let text = String::from_utf8_lossy(payload);
-        let cut: String = text.chars().take(2000).collect();
+        let cut: String = text.chars().take(20000).collect();
         println!("  {kind}/{sub} #{id} {} bytes: {cut}", payload.len());
     }
     let status = STATUSES.get(status as usize).unwrap_or(&"?");

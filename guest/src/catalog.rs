@@ -1,0 +1,275 @@
+//! `ALL_TOOLS`: an array whose entries come into being when they are read.
+//!
+//! The entries' JSON lies in a region of its own, which the host fills and leaves out of snapshots. The
+//! global is a proxy, made at pre-initialisation, over a real array: reads of an index are served from the
+//! region; any operation that asks about the array as a whole first fills the array with all entries and
+//! freezes it, and is then answered by the array itself, so that what it says is exact.
+
+use core::cell::{Cell, RefCell};
+
+use rquickjs_sys as sys;
+
+use crate::abi::{CATALOG_MAGIC, PAGE_BYTES, control as at};
+use crate::js::{self, Args, JSValue, Js, Own, Text, Thrown, Val};
+use crate::local::Local;
+use crate::natives::Index;
+use crate::{control, intrinsics};
+
+/// Largest catalog, in bytes.
+const LARGEST_BYTES: u32 = 256 * 1024 * 1024;
+
+struct Catalog {
+    entries: RefCell<Vec<Option<Val>>>,
+    target: RefCell<Option<Val>>,
+    filled: Cell<bool>,
+}
+
+static CATALOG: Local<Catalog> = Local::new(Catalog {
+    entries: RefCell::new(Vec::new()),
+    target: RefCell::new(None),
+    filled: Cell::new(false),
+});
+
+/// Makes the region; 0 when refused.
+pub fn reserve(bytes: u32) -> u32 {
+    if bytes == 0 || bytes > LARGEST_BYTES || control::get_u32(at::CATALOG_PTR) != 0 {
+        return 0;
+    }
+    let len = bytes.next_multiple_of(PAGE_BYTES);
+    let start = crate::alloc::pages(PAGE_BYTES as usize, len as usize);
+    if start.is_null() {
+        return 0;
+    }
+    // SAFETY: the region has `len` bytes.
+    unsafe { core::ptr::write_bytes(start, 0, len as usize) };
+    control::set_u32(at::CATALOG_PTR, start as usize as u32);
+    control::set_u32(at::CATALOG_LEN, len);
+    start as usize as u32
+}
+
+/// The region as the host left it.
+fn region() -> &'static [u8] {
+    let start = control::get_u32(at::CATALOG_PTR) as usize as *const u8;
+    let len = control::get_u32(at::CATALOG_LEN) as usize;
+    if start.is_null() {
+        return &[];
+    }
+    // SAFETY: the region was allocated with this length and is never freed.
+    unsafe { core::slice::from_raw_parts(start, len) }
+}
+
+fn word(index: usize) -> Option<usize> {
+    let bytes = region().get(index * 4..index * 4 + 4)?;
+    Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
+}
+
+/// Number of entries.
+fn count() -> usize {
+    if word(0) != Some(CATALOG_MAGIC as usize) {
+        return 0;
+    }
+    word(1).unwrap_or(0).min(region().len() / 4)
+}
+
+fn entry_bytes(index: usize) -> Option<&'static [u8]> {
+    region().get(word(2 + index)?..word(3 + index)?)
+}
+
+/// The entry at `index`, built and frozen at its first use.
+fn entry(index: usize) -> Js<Val> {
+    if let Some(Some(made)) = CATALOG.entries.borrow().get(index) {
+        return Ok(made.clone());
+    }
+    let made = js::parse_json(&mut entry_bytes(index).unwrap_or(b"null").to_vec())?;
+    freeze(&made)?;
+    let mut entries = CATALOG.entries.borrow_mut();
+    if entries.len() < count() {
+        entries.resize(count(), None);
+    }
+    if let Some(slot) = entries.get_mut(index) {
+        *slot = Some(made.clone());
+    }
+    Ok(made)
+}
+
+/// Freezes a fresh value of JSON and all that it holds.
+fn freeze(value: &Val) -> Js<()> {
+    if !js::is_object(value.raw()) {
+        return Ok(());
+    }
+    let names = intrinsics::own_names(value.raw())?;
+    for atom in names.atoms() {
+        if let Own::Data(inner) = js::own_property(value.raw(), atom)? {
+            freeze(&inner)?;
+        }
+    }
+    // SAFETY: the value is fresh and ordinary, so no user code runs.
+    if unsafe { sys::JS_FreezeObject(js::ctx(), value.raw()) } < 0 {
+        return Err(Thrown);
+    }
+    Ok(())
+}
+
+/// The global, made at pre-initialisation.
+pub fn global() -> Js<Val> {
+    let target = Val::array()?;
+    let handler = Val::bare_object()?;
+    for (name, index) in [
+        ("get", Index::CatalogGet),
+        ("has", Index::CatalogHas),
+        ("getOwnPropertyDescriptor", Index::CatalogDescriptor),
+        ("ownKeys", Index::CatalogFill),
+        ("isExtensible", Index::CatalogFill),
+        ("preventExtensions", Index::CatalogFill),
+        ("set", Index::CatalogRefuse),
+        ("defineProperty", Index::CatalogRefuse),
+        ("deleteProperty", Index::CatalogRefuse),
+        ("setPrototypeOf", Index::CatalogRefuse),
+    ] {
+        let bound = Val::string(name)?;
+        js::define(
+            &handler,
+            name,
+            js::native(index, name, 0, &[bound.raw()])?,
+            0,
+        )?;
+    }
+    // SAFETY: target and handler are alive.
+    let proxy = Val::check(unsafe { sys::JS_NewProxy(js::ctx(), target.raw(), handler.raw()) })?;
+    *CATALOG.target.borrow_mut() = Some(target);
+    Ok(proxy)
+}
+
+/// The array index that a property key names.
+fn index_of(key: JSValue) -> Option<usize> {
+    if !js::is_string(key) {
+        return None;
+    }
+    let text = Text::of(key).ok()?;
+    let digits = text.bytes();
+    let plain = !digits.is_empty()
+        && digits.len() <= 9
+        && digits.iter().all(u8::is_ascii_digit)
+        && (digits[0] != b'0' || digits.len() == 1);
+    if !plain {
+        return None;
+    }
+    Some(
+        digits
+            .iter()
+            .fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0')),
+    )
+}
+
+fn is_length(key: JSValue) -> bool {
+    js::is_string(key) && Text::of(key).is_ok_and(|text| text.bytes() == b"length")
+}
+
+/// Trap of `get`.
+pub fn get(args: &Args<'_>) -> Js<Val> {
+    let key = args.get(1);
+    if let Some(index) = index_of(key) {
+        return if index < count() {
+            entry(index)
+        } else {
+            Ok(Val::undefined())
+        };
+    }
+    if is_length(key) {
+        return Ok(Val::number(count() as f64));
+    }
+    // SAFETY: key and target are alive; what is found on the prototype is what every array shows.
+    unsafe {
+        let atom = sys::JS_ValueToAtom(js::ctx(), key);
+        let found = sys::JS_GetProperty(js::ctx(), args.get(0), atom);
+        sys::JS_FreeAtom(js::ctx(), atom);
+        Val::check(found)
+    }
+}
+
+/// Trap of `has`.
+pub fn has(args: &Args<'_>) -> Js<Val> {
+    let key = args.get(1);
+    if let Some(index) = index_of(key) {
+        if index < count() {
+            return Ok(Val::bool(true));
+        }
+    }
+    // SAFETY: as in `get`.
+    let found = unsafe {
+        let atom = sys::JS_ValueToAtom(js::ctx(), key);
+        let found = sys::JS_HasProperty(js::ctx(), args.get(0), atom);
+        sys::JS_FreeAtom(js::ctx(), atom);
+        found
+    };
+    if found < 0 {
+        Err(Thrown)
+    } else {
+        Ok(Val::bool(found > 0))
+    }
+}
+
+/// Fills and freezes the target.
+fn fill() -> Js<()> {
+    let target = CATALOG.target.borrow().clone();
+    let Some(target) = target else {
+        return Ok(());
+    };
+    if CATALOG.filled.replace(true) {
+        return Ok(());
+    }
+    for index in 0..count() {
+        js::define_index(&target, index as u32, entry(index)?)?;
+    }
+    // SAFETY: the target is an ordinary array that only the plumbing can reach.
+    if unsafe { sys::JS_FreezeObject(js::ctx(), target.raw()) } < 0 {
+        return Err(Thrown);
+    }
+    Ok(())
+}
+
+/// Traps of `ownKeys`, `isExtensible` and `preventExtensions`.
+pub fn filled(args: &Args<'_>) -> Js<Val> {
+    fill()?;
+    match Text::of(args.bound(0))?.bytes() {
+        b"ownKeys" => own_keys(),
+        b"preventExtensions" => Ok(Val::bool(true)),
+        _ => Ok(Val::bool(false)),
+    }
+}
+
+fn own_keys() -> Js<Val> {
+    let keys = Val::array()?;
+    for index in 0..count() {
+        js::define_index(&keys, index as u32, Val::string(&index.to_string())?)?;
+    }
+    js::define_index(&keys, count() as u32, Val::string("length")?)?;
+    Ok(keys)
+}
+
+/// Trap of `getOwnPropertyDescriptor`.
+pub fn descriptor(args: &Args<'_>) -> Js<Val> {
+    fill()?;
+    let key = args.get(1);
+    let (value, enumerable) = match index_of(key) {
+        Some(index) if index < count() => (entry(index)?, true),
+        _ if is_length(key) => (Val::number(count() as f64), false),
+        _ => return Ok(Val::undefined()),
+    };
+    let found = Val::bare_object()?;
+    let fields = [
+        ("value", value),
+        ("writable", Val::bool(false)),
+        ("enumerable", Val::bool(enumerable)),
+        ("configurable", Val::bool(false)),
+    ];
+    for (name, field) in fields {
+        js::define(&found, name, field, sys::JS_PROP_C_W_E)?;
+    }
+    Ok(found)
+}
+
+/// Traps of everything that would change the array.
+pub fn refuse(_: &Args<'_>) -> Js<Val> {
+    Ok(Val::bool(false))
+}

@@ -1,0 +1,95 @@
+//! What the host says about the world of a cell: names, virtual files, globals to leave out.
+//!
+//! The injection is JSON of the host, parsed once; it is read by own data properties only.
+
+use core::cell::RefCell;
+
+use rquickjs_sys as sys;
+
+use crate::js::{self, Js, Own, Text, Thrown, Val};
+use crate::local::Local;
+use crate::{intrinsics, tools};
+
+static INJECTION: Local<RefCell<Option<Val>>> = Local::new(RefCell::new(None));
+
+/// Takes the injection; an empty one costs nothing.
+pub fn take(text: &[u8]) -> Js<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    let parsed = js::parse_json(&mut text.to_vec())?;
+    if let Some(names) = js::own_data(parsed.raw(), "names") {
+        tools::set_names(texts(&names)?);
+    }
+    if let Some(absent) = js::own_data(parsed.raw(), "absent") {
+        for name in texts(&absent)? {
+            crate::globals::remove(&name)?;
+        }
+    }
+    *INJECTION.borrow_mut() = Some(parsed);
+    Ok(())
+}
+
+/// The items of an array.
+pub fn items(array: &Val) -> Js<Vec<Val>> {
+    if !js::is_object(array.raw()) {
+        return Ok(Vec::new());
+    }
+    let length = intrinsics::array_length(array.raw())?;
+    let mut items = Vec::with_capacity(length as usize);
+    for index in 0..length {
+        if let Own::Data(item) = intrinsics::array_item(array.raw(), index)? {
+            items.push(item);
+        }
+    }
+    Ok(items)
+}
+
+fn texts(array: &Val) -> Js<Vec<String>> {
+    items(array)?
+        .iter()
+        .filter(|item| js::is_string(item.raw()))
+        .map(|item| Ok(Text::of(item.raw())?.to_string_lossy()))
+        .collect()
+}
+
+/// One virtual file of `API`.
+pub struct File {
+    /// Its path.
+    pub path: String,
+    /// What it describes.
+    pub description: Val,
+    /// Its text.
+    pub content: Val,
+}
+
+/// All virtual files, in the host's order.
+pub fn files() -> Js<Vec<File>> {
+    let injection = INJECTION.borrow().clone();
+    let api = injection.and_then(|injection| js::own_data(injection.raw(), "api"));
+    let Some(list) = api.and_then(|api| js::own_data(api.raw(), "files")) else {
+        return Ok(Vec::new());
+    };
+    items(&list)?.iter().map(file).collect()
+}
+
+fn file(entry: &Val) -> Js<File> {
+    let field = |key: &str| match js::own_data(entry.raw(), key) {
+        Some(value) if js::is_string(value.raw()) => Ok(value),
+        _ => Val::string(""),
+    };
+    Ok(File {
+        path: Text::of(field("path")?.raw())?.to_string_lossy(),
+        description: field("description")?,
+        content: field("content")?,
+    })
+}
+
+/// Freezes an object of the plumbing's own.
+pub fn freeze(object: &Val) -> Js<()> {
+    // SAFETY: the object is fresh and ordinary, so no user code runs.
+    if unsafe { sys::JS_FreezeObject(js::ctx(), object.raw()) } < 0 {
+        return Err(Thrown);
+    }
+    Ok(())
+}
