@@ -183,8 +183,11 @@ pub(crate) fn of_unparsable(text: &str) -> Option<Foreign> {
         .filter(|line| !line.trim_start().starts_with('#') || line.starts_with("#!"))
         .collect();
     let first = code.first()?.trim_start();
-    if text.contains("<<EOF") || text.contains("<<'EOF'") {
+    if here_document(text) {
         return shell_line(first).then_some(Foreign::Shell);
+    }
+    if code.iter().any(|line| python_only(line.trim_start())) {
+        return Some(Foreign::Python);
     }
     if code.iter().any(|line| {
         JAVASCRIPT_STARTS
@@ -197,6 +200,19 @@ pub(crate) fn of_unparsable(text: &str) -> Option<Foreign> {
         return Some(Foreign::Python);
     }
     shell_line(first).then_some(Foreign::Shell)
+}
+
+fn here_document(text: &str) -> bool {
+    [
+        "<<EOF",
+        "<<'EOF'",
+        "<<\"EOF\"",
+        "<<-EOF",
+        "<< EOF",
+        "<< 'EOF'",
+    ]
+    .iter()
+    .any(|mark| text.contains(mark))
 }
 
 fn shell_line(line: &str) -> bool {
@@ -239,6 +255,12 @@ fn shell_line(line: &str) -> bool {
     }
 }
 
+fn first_word(text: &str) -> &str {
+    text.split(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or("")
+}
+
 /// Drops `NAME=value ` before a command.
 fn skip_assignments(mut line: &str) -> &str {
     while let Some((word, rest)) = line.split_once(' ') {
@@ -257,9 +279,27 @@ fn skip_assignments(mut line: &str) -> &str {
     line
 }
 
+/// A line that no JavaScript program has, not even a broken one.
+fn python_only(line: &str) -> bool {
+    let code = line.split(" #").next().unwrap_or(line).trim_end();
+    let block = code.ends_with(':') || code.contains("):");
+    let word = code
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .next()
+        .unwrap_or("");
+    match word {
+        "def" | "elif" | "except" => block && !code.contains(['{', ';']),
+        "class" => code.ends_with(':') && !code.contains(['{', '}']),
+        "async" => code.starts_with("async def "),
+        _ => false,
+    }
+}
+
+/// A line of Python, if the text around it is not JavaScript.
 fn python_line(line: &str) -> bool {
     let code = line.split(" #").next().unwrap_or(line).trim_end();
-    let block = code.ends_with(':');
+    let balanced = code.matches('(').count() == code.matches(')').count();
+    let block = code.ends_with(':') && balanced && !code.contains(['{', '}', '?', ';']);
     let word = code
         .split(|c: char| !c.is_alphanumeric() && c != '_')
         .next()
@@ -267,12 +307,8 @@ fn python_line(line: &str) -> bool {
     match word {
         "import" => python_import(&code["import".len()..]),
         "from" => code.contains(" import ") && !code.contains(['"', '\'', '{']),
-        "def" | "elif" | "except" => block || code.contains("):"),
-        "class" | "with" | "for" | "while" | "try" | "else" | "finally" => {
-            block && !code.contains(['{', '}'])
-        }
-        "if" => block && !code.contains(['{', '}', '?']),
-        "async" => code.starts_with("async def "),
+        "for" => block && code.contains(" in "),
+        "with" | "while" | "try" | "else" | "finally" | "if" => block,
         "print" => {
             code.starts_with("print(f\"")
                 || code.starts_with("print(f'")
@@ -319,6 +355,13 @@ pub(crate) fn of_parsed(
         {
             return Some(Foreign::Shell);
         }
+    }
+    let first = text.trim_start();
+    if here_document(text)
+        && shell_line(first.lines().next().unwrap_or(""))
+        && !declared(first_word(first))
+    {
+        return Some(Foreign::Shell);
     }
     let plain = body.statements.iter().all(python_statement);
     let prints = body.statements.iter().any(is_print);

@@ -57,20 +57,19 @@ struct Scan<'t> {
     last: Last,
     chain: usize,
     reread: usize,
+    unclosed: Option<usize>,
 }
 
 /// Checks a text against the limits.
 pub(crate) fn check(text: &str) -> Result<(), Excess> {
-    let mut scan = Scan {
-        bytes: text.as_bytes(),
-        at: 0,
-        open: Vec::new(),
-        angles: Vec::new(),
-        last: Last::Operator,
-        chain: 0,
-        reread: 0,
-    };
-    scan.run()
+    Scan::of(text).run()
+}
+
+/// The innermost bracket that is still open where the text ends.
+pub(crate) fn unclosed(text: &str) -> Option<usize> {
+    let mut scan = Scan::of(text);
+    scan.run().ok()?;
+    scan.unclosed
 }
 
 /// Words after which an expression must follow.
@@ -113,7 +112,20 @@ fn continues(word: &[u8]) -> bool {
     prefix_word(word) && matches!(word, b"in" | b"instanceof" | b"else") || contextual_word(word)
 }
 
-impl Scan<'_> {
+impl<'t> Scan<'t> {
+    fn of(text: &'t str) -> Self {
+        Self {
+            bytes: text.as_bytes(),
+            at: 0,
+            open: Vec::new(),
+            angles: Vec::new(),
+            last: Last::Operator,
+            chain: 0,
+            reread: 0,
+            unclosed: None,
+        }
+    }
+
     fn run(&mut self) -> Result<(), Excess> {
         while let Some(byte) = self.peek(0) {
             match byte {
@@ -154,6 +166,7 @@ impl Scan<'_> {
                 MAX_CHAIN,
             )?;
         }
+        self.unclosed = self.open.last().map(|open| open.start);
         while let Some(open) = self.open.pop() {
             self.close_angles(self.open.len());
             self.reread += if open.reread { self.at - open.start } else { 0 };

@@ -11,12 +11,16 @@ use oxc_parser::{ParseOptions, Parser};
 use oxc_span::SourceType;
 
 use crate::options::Language;
+use crate::source;
 
 const OPEN: &str = "(async function(){\n";
 const CLOSE: &str = "\n})";
 /// As long as [`OPEN`], so that positions shift equally.
 const OPEN_EXPRESSION: &str = "(async function(){(";
 const CLOSE_EXPRESSION: &str = "\n)})";
+
+/// What is said about a text that stops in the middle.
+pub(crate) const ENDS_EARLY: &str = "The program ends too early";
 
 /// Why a text did not parse.
 #[derive(Debug, Clone)]
@@ -150,14 +154,9 @@ fn explain(diagnostic: &OxcDiagnostic, wrapped: &str) -> Refusal {
         .find(|label| label.primary())
         .or_else(|| diagnostic.labels.first());
     let at = label.map_or(0, |label| label.offset());
-    let mut message = diagnostic.message.to_string();
-    if at as usize + CLOSE.len() >= wrapped.len() + 1 {
-        let expected = message.split(" but found ").next().unwrap_or("").to_owned();
-        message = if expected.starts_with("Expected") {
-            format!("{expected}, but the program ends here")
-        } else {
-            "The program ends too early".to_owned()
-        };
+    let mut message = source::visible(&diagnostic.message);
+    if at as usize + CLOSE.len() > wrapped.len() {
+        message = ENDS_EARLY.to_owned();
     }
     let end = wrapped.len().saturating_sub(OPEN.len() + CLOSE.len());
     Refusal {
@@ -185,7 +184,7 @@ pub(crate) fn as_module<'a>(
             .labels
             .first()
             .map_or(0, |label| label.offset() as usize),
-        message: diagnostic.message.to_string(),
+        message: source::visible(&diagnostic.message),
     });
     (allocator.alloc(parsed.program), refusal)
 }

@@ -134,25 +134,24 @@ impl Preparation<'_> {
 
     /// `function () {}` alone is no statement, but models send it as the whole program.
     fn anonymous_function(&self) -> Option<Result<Prepared, ScriptError>> {
-        let trimmed = self.body.trim_end().trim_end_matches(';');
-        let code = self.code_start();
-        if !(self.body[code..].starts_with("function") || self.body[code..].starts_with("async")) {
+        let start = &self.body[self.code_start()..];
+        if !(start.starts_with("function") || start.starts_with("async")) {
             return None;
         }
-        // A parenthesis in the place of the line break before the text moves nothing.
-        let mut body = String::with_capacity(self.body.len());
-        body.push_str(trimmed);
-        envelope::push_blank(&mut body, &self.body[trimmed.len()..]);
         let languages = [self.choice.first, Language::TypeScript];
         languages[..1 + usize::from(self.choice.infer)]
             .iter()
             .find_map(|language| {
+                let mut wrapped = parse::wrap_expression(self.body);
+                if let Err(refusal) = parse::parse(&Allocator::default(), &wrapped, *language) {
+                    let mut body = self.body.to_owned();
+                    blank_semicolons(&mut body, refusal.offset);
+                    wrapped = parse::wrap_expression(&body);
+                }
                 let allocator = Allocator::default();
-                let wrapped = parse::wrap_expression(&body);
                 let program = parse::parse(&allocator, &wrapped, *language).ok()?;
-                let found = parse::body(program)?;
-                matches!(shape::of(found), Shape::Function { .. })
-                    .then(|| self.finish(program, *language, *language != self.choice.first))
+                let function = matches!(shape::of(parse::body(program)?), Shape::Function { .. });
+                function.then(|| self.finish(program, *language, *language != self.choice.first))
             })
     }
 
@@ -176,8 +175,31 @@ impl Preparation<'_> {
             .filter(|alone| alone.offset < refusal.offset && closes_wrapper(self.body, alone))
             .unwrap_or(refusal);
         ScriptError::Syntax {
-            message: refusal.message,
+            message: self.more(refusal.message),
             at: source::place(self.text, refusal.offset),
+        }
+    }
+
+    /// Adds to a parser's message what it cannot know.
+    fn more(&self, message: String) -> String {
+        if self
+            .body
+            .lines()
+            .any(|line| line.trim_start().starts_with("```"))
+        {
+            return format!(
+                "{message}. Send only the program, without text around the Markdown fence"
+            );
+        }
+        match nesting::unclosed(self.body).filter(|_| message == parse::ENDS_EARLY) {
+            Some(open) => {
+                let bracket = self.body[open..].chars().next().unwrap_or('{');
+                let (line, column) = source::position(self.body, open);
+                format!(
+                    "{message}: the `{bracket}` of line {line}, column {column} is never closed"
+                )
+            }
+            None => message,
         }
     }
 
@@ -198,6 +220,16 @@ impl Preparation<'_> {
         let survey = Survey::of(program);
         if let Some(access) = survey.module_access() {
             return Err(self.module_access(access, parse::shift(access.offset)));
+        }
+        if let Some(offset) = survey
+            .decorator
+            .filter(|_| language == Language::JavaScript)
+        {
+            let message = "decorators are not supported; call the function around the class or method instead".to_owned();
+            return Err(ScriptError::Syntax {
+                message,
+                at: source::place(self.text, parse::shift(offset)),
+            });
         }
         let Some(body) = parse::body(program) else {
             return Err(ScriptError::Blank);

@@ -117,6 +117,14 @@ fn chars_before(text: &str, column: u32) -> usize {
         .count()
 }
 
+/// A text in which nothing can move a cursor or change direction.
+pub(crate) fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    text.chars()
+        .for_each(|character| push_visible(&mut out, character));
+    out
+}
+
 fn push_visible(out: &mut String, character: char) {
     match character {
         '\t' => out.push(' '),

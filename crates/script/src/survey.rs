@@ -7,11 +7,12 @@ use std::collections::BTreeSet;
 
 use oxc_ast::ast::{
     AssignmentTarget, BindingIdentifier, BindingPattern, CallExpression, Class,
-    ComputedMemberExpression, ExportAllDeclaration, ExportDeclaration, ExportDefaultDeclaration,
-    ExportFromDeclaration, ExportNamedDeclaration, Expression, IdentifierReference,
-    ImportDeclaration, ImportExpression, ImportMeta, Program, PropertyKey, StaticMemberExpression,
-    TSExportAssignment, TSImportEqualsDeclaration, TSModuleReference, TSNamespaceDeclaration,
-    ThisExpression, UnaryExpression, UnaryOperator, VariableDeclarator,
+    ComputedMemberExpression, Decorator, ExportAllDeclaration, ExportDeclaration,
+    ExportDefaultDeclaration, ExportFromDeclaration, ExportNamedDeclaration, Expression,
+    IdentifierReference, ImportDeclaration, ImportExpression, ImportMeta, Program, PropertyKey,
+    StaticMemberExpression, TSExportAssignment, TSExternalModuleDeclaration, TSGlobalDeclaration,
+    TSImportEqualsDeclaration, TSModuleReference, TSNamespaceDeclaration, ThisExpression,
+    UnaryExpression, UnaryOperator, VariableDeclarator,
 };
 use oxc_ast_visit::{VisitJs, walk_js};
 use oxc_span::Span;
@@ -32,6 +33,8 @@ pub(crate) struct Survey<'a> {
     class_depth: u32,
     /// Inside a TypeScript namespace `export` marks a member and asks for no module.
     namespace_depth: u32,
+    /// The first decorator, which the engine does not know.
+    pub(crate) decorator: Option<u32>,
     /// Syntax that loads a module whatever is declared.
     modules: Vec<Access>,
     /// Uses of `require`, which a local declaration makes harmless.
@@ -290,6 +293,17 @@ impl<'a> VisitJs<'a> for Survey<'a> {
         walk_js::walk_class(self, it);
         self.class_depth -= 1;
     }
+
+    fn visit_decorator(&mut self, it: &Decorator<'a>) {
+        self.decorator.get_or_insert(it.span.start);
+        walk_js::walk_decorator(self, it);
+    }
+
+    fn visit_ts_external_module_declaration(&mut self, _: &TSExternalModuleDeclaration<'a>) {
+        // Types only, whatever it imports and exports.
+    }
+
+    fn visit_ts_global_declaration(&mut self, _: &TSGlobalDeclaration<'a>) {}
 
     fn visit_ts_namespace_declaration(&mut self, it: &TSNamespaceDeclaration<'a>) {
         self.namespace_depth += 1;

@@ -3,6 +3,8 @@
 //! A range is blanked or replaced at most once; where two changes overlap, the one that starts first and
 //! reaches further wins and the other is dropped, because it lies inside what is gone.
 
+use std::collections::HashMap;
+
 use crate::envelope::push_blank;
 
 #[derive(Debug)]
@@ -21,16 +23,29 @@ struct Edit {
 #[derive(Debug, Default)]
 pub(super) struct Edits {
     list: Vec<Edit>,
+    /// The last-starting replacement that ends at a place.
+    ends: HashMap<usize, usize>,
 }
 
 impl Edits {
     fn push(&mut self, start: usize, end: usize, head: &str, tail: Option<char>) {
+        let replaces = start != end;
+        if replaces {
+            let latest = self.ends.entry(end).or_insert(self.list.len());
+            if self
+                .list
+                .get(*latest)
+                .is_some_and(|edit| edit.start < start)
+            {
+                *latest = self.list.len();
+            }
+        }
         self.list.push(Edit {
             start,
             end,
             head: head.to_owned(),
             tail,
-            replaces: start != end,
+            replaces,
         });
     }
 
@@ -60,11 +75,9 @@ impl Edits {
     /// what was blanked.
     pub(super) fn terminate(&mut self, end: usize) {
         let last = self
-            .list
-            .iter_mut()
-            .rev()
-            .filter(|edit| edit.end == end && edit.replaces)
-            .max_by_key(|edit| edit.start);
+            .ends
+            .get(&end)
+            .and_then(|index| self.list.get_mut(*index));
         if let Some(edit) = last.filter(|edit| edit.head.is_empty() && edit.tail.is_none()) {
             edit.head.push(';');
         }

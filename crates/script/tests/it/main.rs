@@ -11,5 +11,8 @@
 )]
 
 mod data;
+mod hostile;
 mod programs;
+mod properties;
+mod texts;
 mod typescript_oracle;
