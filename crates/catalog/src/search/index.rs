@@ -24,13 +24,22 @@ const DESCRIPTION: usize = 3;
 const PARAMETERS: usize = 4;
 
 /// How much one occurrence counts, by field.
-const WEIGHTS: [f32; FIELDS] = [3.0, 2.0, 1.0, 1.0, 0.5];
+const WEIGHTS: [f32; FIELDS] = [4.0, 2.0, 1.5, 1.0, 0.5];
 
 /// How much a field's length counts, by field: names are short by nature.
 const LENGTH_WEIGHTS: [f32; FIELDS] = [0.3, 0.3, 0.0, 0.6, 0.6];
 
 /// How fast repetitions of a term stop counting.
-const SATURATION: f32 = 1.2;
+const SATURATION: f32 = 2.0;
+
+/// What a document's score grows by, at most, for the share of its name that the query mentions.
+const NAME_COVERED: f32 = 2.0;
+
+/// By how much the score of a document with all of the query's terms is raised over the sum.
+const QUERY_COVERED: f32 = 1.0;
+
+/// How much two neighbouring words of a query count as one.
+const PAIR_FACTOR: f32 = 0.5;
 
 /// What an exact name is lifted by; larger than any score.
 const EXACT_NAME: f32 = 1_000.0;
@@ -52,21 +61,22 @@ const MAX_PARAMETER_DEPTH: usize = 3;
 const MAX_PARAMETERS: usize = 200;
 
 /// Words that say how a request is put, not what it is about; sorted.
-const STOP_WORDS: [&str; 96] = [
+const STOP_WORDS: [&str; 88] = [
     "a", "about", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by",
-    "can", "could", "did", "do", "does", "find", "for", "from", "give", "had", "has", "have",
-    "help", "her", "here", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just",
-    "know", "let", "like", "looking", "m", "may", "me", "might", "my", "need", "of", "on", "or",
-    "our", "out", "please", "s", "she", "should", "show", "so", "some", "such", "tell", "that",
-    "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "up", "us",
-    "use", "using", "ve", "want", "was", "we", "were", "what", "when", "where", "which", "who",
-    "will", "with", "would", "you", "your", "yours", "yourself",
+    "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "her", "here", "him",
+    "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "know", "let", "looking",
+    "m", "may", "me", "might", "my", "need", "of", "on", "or", "our", "out", "please", "s", "she",
+    "should", "so", "some", "such", "that", "the", "their", "them", "then", "there", "these",
+    "they", "this", "those", "to", "up", "us", "ve", "want", "was", "we", "were", "what", "when",
+    "where", "which", "who", "will", "with", "would", "you", "your", "yours", "yourself",
 ];
 
 #[derive(Clone, Copy, Debug)]
 struct Posting {
     document: u32,
     weight: f32,
+    /// Whether the term is in the name.
+    in_name: bool,
 }
 
 /// The index over one catalog; documents are positions of entries.
@@ -129,12 +139,7 @@ impl Index {
         request: &SearchRequest,
         limit: usize,
     ) -> Vec<Ranked> {
-        let mut scores = vec![0.0_f32; catalog.len()];
-        for (term, factor) in self.query_terms(query) {
-            for posting in self.postings_of(term) {
-                scores[posting.document as usize] += factor * posting.weight;
-            }
-        }
+        let mut scores = self.scores(query, catalog.len());
         self.lift_exact_names(catalog, query, &mut scores);
         let in_scope = |document: usize| request.scope.admits(catalog.entries()[document].source());
         let mut ranked: Vec<Ranked> = (0_u32..)
@@ -152,6 +157,26 @@ impl Index {
         ranked.truncate(limit);
         ranked.sort_unstable_by(Ranked::best_first);
         ranked
+    }
+
+    /// The score of every document for a query, exact names aside.
+    fn scores(&self, query: &str, documents: usize) -> Vec<f32> {
+        let mut scores = vec![0.0_f32; documents];
+        let mut covered = vec![0.0_f32; documents];
+        let mut asked = f32::MIN_POSITIVE;
+        for (term, factor) in self.query_terms(query) {
+            let postings = self.postings_of(term);
+            let telling = factor * rarity(documents, postings.len());
+            asked += telling;
+            for posting in postings {
+                scores[posting.document as usize] += factor * posting.weight;
+                covered[posting.document as usize] += telling;
+            }
+        }
+        for (score, covered) in scores.iter_mut().zip(covered) {
+            *score *= 1.0 + QUERY_COVERED * covered / asked;
+        }
+        scores
     }
 
     /// The known terms of a query with their factors, each once, in the order of the query.
@@ -176,7 +201,7 @@ impl Index {
         for pair in words.windows(2) {
             // `file system` asks for `filesystem` too.
             if let Some(term) = self.term(&format!("{}{}", pair[0], stem(&pair[1]))) {
-                add(&mut terms, term, 1.0);
+                add(&mut terms, term, PAIR_FACTOR);
             }
         }
         terms
@@ -362,8 +387,8 @@ impl Collector {
         for (place, (_, id)) in (0_u32..).zip(&terms) {
             places[*id as usize] = place;
         }
-        let mut by_document = weighed(&self.occurrences, &self.documents, &places);
-        let (starts, postings) = inverted(&mut by_document, terms.len(), self.documents.len());
+        let by_document = weighed(&self.occurrences, &self.documents, &places);
+        let (starts, postings) = inverted(&by_document, terms.len(), self.documents.len());
         Index {
             terms: terms.into_iter().map(|(term, _)| term).collect(),
             starts,
@@ -397,7 +422,13 @@ fn weighed(
                 .iter()
                 .map(|(_, f)| occurrence_weight(*f, lengths, &average))
                 .sum();
-            result.push((same[0].0, Posting { document, weight }));
+            let in_name = same.iter().any(|(_, field)| usize::from(*field) == NAME);
+            let posting = Posting {
+                document,
+                weight,
+                in_name,
+            };
+            result.push((same[0].0, posting));
         }
         from = *to;
     }
@@ -421,38 +452,61 @@ fn average_lengths(documents: &[(usize, [u32; FIELDS])]) -> [f32; FIELDS] {
     })
 }
 
-/// Postings grouped by term, with rarity and saturation worked into their weights.
+/// How telling a term is that so many of the documents have.
+fn rarity(documents: usize, found_in: usize) -> f32 {
+    let (documents, found_in) = (documents as f32, found_in as f32);
+    (1.0 + (documents - found_in + 0.5) / (found_in + 0.5)).ln()
+}
+
+/// Postings grouped by term, with everything but the query worked into their weights.
 fn inverted(
-    by_document: &mut [(u32, Posting)],
+    by_document: &[(u32, Posting)],
     terms: usize,
     documents: usize,
 ) -> (Vec<u32>, Vec<Posting>) {
     let mut starts = vec![0_u32; terms + 1];
-    for (term, _) in by_document.iter() {
+    for (term, _) in by_document {
         starts[*term as usize + 1] += 1;
     }
     for at in 1..starts.len() {
         starts[at] += starts[at - 1];
     }
+    let counts = starts.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
+    let rarities: Vec<f32> = counts.map(|count| rarity(documents, count)).collect();
+    let names = name_rarities(by_document, &rarities, documents);
+    let empty = Posting {
+        document: 0,
+        weight: 0.0,
+        in_name: false,
+    };
+    let mut postings = vec![empty; by_document.len()];
     let mut next = starts.clone();
-    let mut postings = vec![
-        Posting {
-            document: 0,
-            weight: 0.0
-        };
-        by_document.len()
-    ];
-    for (term, posting) in by_document.iter() {
+    for (term, posting) in by_document {
         let term = *term as usize;
-        let found_in = (starts[term + 1] - starts[term]) as f32;
-        let rarity = (1.0 + (documents as f32 - found_in + 0.5) / (found_in + 0.5)).ln();
+        let share = if posting.in_name {
+            NAME_COVERED / names[posting.document as usize]
+        } else {
+            0.0
+        };
+        let saturated = posting.weight / (SATURATION + posting.weight);
         postings[next[term] as usize] = Posting {
-            document: posting.document,
-            weight: rarity * posting.weight / (SATURATION + posting.weight),
+            weight: rarities[term] * (saturated + share),
+            ..*posting
         };
         next[term] += 1;
     }
     (starts, postings)
+}
+
+/// The rarities of all terms of each document's name together.
+fn name_rarities(by_document: &[(u32, Posting)], rarities: &[f32], documents: usize) -> Vec<f32> {
+    let mut sums = vec![f32::MIN_POSITIVE; documents];
+    for (term, posting) in by_document {
+        if posting.in_name {
+            sums[posting.document as usize] += rarities[*term as usize];
+        }
+    }
+    sums
 }
 
 /// For each document the place of its id among all ids.
