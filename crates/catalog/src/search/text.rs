@@ -16,6 +16,40 @@ pub(crate) fn each_term(text: &str, emit: &mut dyn FnMut(&str)) {
 
 /// Calls `emit` for each word of the text, in lower case but not stemmed.
 pub(crate) fn each_word(text: &str, emit: &mut dyn FnMut(&str)) {
+    match text.is_ascii() {
+        true => each_ascii_word(text.as_bytes(), emit),
+        false => each_unicode_word(text, emit),
+    }
+}
+
+/// As [`each_unicode_word`], for the text that nearly all tools have.
+fn each_ascii_word(text: &[u8], emit: &mut dyn FnMut(&str)) {
+    let mut start = 0;
+    let mut last = Class::Other;
+    for (at, &byte) in text.iter().enumerate() {
+        let class = class_of_ascii(byte);
+        let next = || text.get(at + 1).map(|&next| char::from(next));
+        if is_boundary(last, class, next) {
+            emit_lower(&text[start..at], emit);
+            start = at + usize::from(class == Class::Other);
+        }
+        last = class;
+    }
+    emit_lower(&text[start..], emit);
+}
+
+fn emit_lower(word: &[u8], emit: &mut dyn FnMut(&str)) {
+    let mut lower = [0; MAX_TERM_CHARS];
+    let kept = word.len().min(MAX_TERM_CHARS);
+    lower[..kept].copy_from_slice(&word[..kept]);
+    lower[..kept].make_ascii_lowercase();
+    match std::str::from_utf8(&lower[..kept]) {
+        Ok(word) if !word.is_empty() => emit(word),
+        _ => {}
+    }
+}
+
+fn each_unicode_word(text: &str, emit: &mut dyn FnMut(&str)) {
     let mut splitter = Splitter::default();
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -42,12 +76,22 @@ enum Class {
     Unspaced,
 }
 
+fn class_of_ascii(byte: u8) -> Class {
+    match byte {
+        b'a'..=b'z' => Class::Lower,
+        b'A'..=b'Z' => Class::Upper,
+        b'0'..=b'9' => Class::Digit,
+        _ => Class::Other,
+    }
+}
+
 fn class_of(c: char) -> Class {
+    if let Ok(byte) = u8::try_from(c)
+        && byte.is_ascii()
+    {
+        return class_of_ascii(byte);
+    }
     match c {
-        'a'..='z' => Class::Lower,
-        'A'..='Z' => Class::Upper,
-        '0'..='9' => Class::Digit,
-        '\u{0}'..='\u{7f}' => Class::Other,
         '\u{0e00}'..='\u{0eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' => {
             Class::Unspaced
         }
@@ -56,6 +100,22 @@ fn class_of(c: char) -> Class {
         c if c.is_numeric() => Class::Digit,
         c if c.is_alphabetic() => Class::Lower,
         _ => Class::Other,
+    }
+}
+
+/// Whether a word ends between a character of class `last` and one of class `class`.
+fn is_boundary(last: Class, class: Class, next: impl Fn() -> Option<char>) -> bool {
+    match (last, class) {
+        (_, Class::Other | Class::Unspaced) => true,
+        (Class::Lower, Class::Upper) => true,
+        // In `HTTPServer` the last capital belongs to the word that follows; the plural of an
+        // abbreviation (`URLs`) does not start one.
+        (Class::Upper, Class::Upper) => {
+            next().is_some_and(|next| class_of(next) == Class::Lower && next != 's')
+        }
+        (Class::Digit, Class::Digit) => false,
+        (Class::Digit, _) | (Class::Lower | Class::Upper, Class::Digit) => true,
+        _ => false,
     }
 }
 
@@ -75,7 +135,7 @@ impl Splitter {
         if class != Class::Unspaced {
             self.end_unspaced(emit);
         }
-        if self.is_boundary(class, next) {
+        if is_boundary(self.last, class, || next) {
             self.end_word(emit);
         }
         match class {
@@ -91,22 +151,6 @@ impl Splitter {
             Class::Lower | Class::Upper | Class::Digit => {}
         }
         self.last = class;
-    }
-
-    /// Whether a word ends before a character of this class.
-    fn is_boundary(&self, class: Class, next: Option<char>) -> bool {
-        match (self.last, class) {
-            (_, Class::Other | Class::Unspaced) => true,
-            (Class::Lower, Class::Upper) => true,
-            // In `HTTPServer` the last capital belongs to the word that follows; the plural of an
-            // abbreviation (`URLs`) does not start one.
-            (Class::Upper, Class::Upper) => {
-                next.is_some_and(|next| class_of(next) == Class::Lower && next != 's')
-            }
-            (Class::Digit, Class::Digit) => false,
-            (Class::Digit, _) | (Class::Lower | Class::Upper, Class::Digit) => true,
-            _ => false,
-        }
     }
 
     fn push_unspaced(&mut self, c: char, emit: &mut dyn FnMut(&str)) {
@@ -140,6 +184,19 @@ mod tests {
         let mut found = Vec::new();
         super::each_word(text, &mut |word| found.push(word.to_owned()));
         found.join(" ")
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn both_ways_to_split_agree(text in "[ -~\n]{0,60}|[a-zA-Z0-9_]{0,60}") {
+            let split = |way: fn(&str, &mut dyn FnMut(&str))| {
+                let mut found = Vec::new();
+                way(&text, &mut |word| found.push(word.to_owned()));
+                found
+            };
+            let ascii = split(|text, emit| super::each_ascii_word(text.as_bytes(), emit));
+            proptest::prop_assert_eq!(ascii, split(super::each_unicode_word));
+        }
     }
 
     #[test]
