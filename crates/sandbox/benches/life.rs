@@ -35,6 +35,12 @@ fn main() {
     sandbox
         .run("bench", move |thread| steps(&inner, thread))
         .unwrap();
+    suspended_memory(&sandbox);
+    overrun(&sandbox, "deadline of 100 ms overrun, alone");
+    let stop = spin(&sandbox, 16);
+    overrun(&sandbox, "the same beside 16 spinning guests");
+    neighbour(&sandbox);
+    stop.abort();
 }
 
 fn report(name: &str, mut times: Vec<Duration>) {
@@ -261,5 +267,95 @@ fn suspension(sandbox: &Sandbox, thread: &GuestThread, name: &str, body: &str, r
         named("bytes raw, stored"),
         snapshot.raw_bytes(),
         stored.stored_bytes()
+    );
+}
+
+const SPINNING: &str = "for (;;) JSON.parse('[' + '1,'.repeat(1e5) + '1]')";
+
+/// Starts guests that never end by themselves.
+fn spin(sandbox: &Sandbox, count: usize) -> StopHandle {
+    let stop = StopHandle::new();
+    for _ in 0..count {
+        let mut guest = sandbox.start(&program(&source(SPINNING))).unwrap();
+        let stop = stop.clone();
+        let forever = Entry {
+            deadline: Instant::now() + Duration::from_secs(600),
+            ..entry()
+        };
+        let forever = Entry {
+            guest_budget: Duration::from_secs(600),
+            ..forever
+        };
+        let work = move |thread: &GuestThread| drop(guest.eval(thread, &forever, &stop));
+        drop(sandbox.spawn("spinning", work).unwrap());
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    stop
+}
+
+fn overrun(sandbox: &Sandbox, name: &str) {
+    let once = || {
+        let mut guest = sandbox.start(&program(&source(SPINNING))).unwrap();
+        let timed = move |thread: &GuestThread| {
+            let deadline = Instant::now() + Duration::from_millis(100);
+            let slice = guest
+                .eval(
+                    thread,
+                    &Entry {
+                        deadline,
+                        ..entry()
+                    },
+                    &StopHandle::new(),
+                )
+                .unwrap();
+            assert!(matches!(slice.end, SliceEnd::Killed(_)));
+            deadline.elapsed()
+        };
+        sandbox.run("bench", timed).unwrap().unwrap()
+    };
+    report(name, (0..40).map(|_| once()).collect());
+}
+
+/// Another session's small cell while the others spin: from asking for a thread to the value.
+fn neighbour(sandbox: &Sandbox) {
+    let trivial = source("return 1+1");
+    let once = || {
+        let start = Instant::now();
+        let (inner, trivial) = (sandbox.clone(), trivial.clone());
+        sandbox
+            .run("neighbour", move |thread| run(&inner, thread, &trivial))
+            .unwrap();
+        start.elapsed()
+    };
+    report(
+        "`return 1+1` beside 16 spinning guests",
+        (0..300).map(|_| once()).collect(),
+    );
+}
+
+fn resident_bytes() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages: Option<u64> = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok());
+    pages.unwrap_or(0) * 4096
+}
+
+fn suspended_memory(sandbox: &Sandbox) {
+    let source = source("await tools.call('t', {}); return 1");
+    let inner = sandbox.clone();
+    let store = move |thread: &GuestThread| {
+        let mut guest = inner.start(&program(&source)).unwrap();
+        guest.eval(thread, &entry(), &StopHandle::new()).unwrap();
+        inner.compress(&guest.snapshot(&BINDING).unwrap()).unwrap()
+    };
+    let many = move |thread: &GuestThread| {
+        drop(store(thread));
+        let before = resident_bytes();
+        let kept: Vec<_> = (0..64).map(|_| store(thread)).collect();
+        (resident_bytes().saturating_sub(before), kept.len())
+    };
+    let (bytes, count) = sandbox.run("bench", many).unwrap().unwrap();
+    println!(
+        "{:<44} {bytes:>10}",
+        format!("resident bytes for {count} suspended")
     );
 }

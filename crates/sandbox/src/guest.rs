@@ -16,6 +16,7 @@ use crate::abi::{ABI_VERSION, CONTROL_BYTES, Status, control};
 use crate::catalog::CatalogImage;
 use crate::clock;
 use crate::control::{Control, region, region_mut};
+use crate::crowd::Member;
 use crate::error::{InputError, SandboxError, SnapshotError};
 use crate::frames::{Frame, FrameLimits, decode_frames};
 use crate::image::{self, ExportIndices, Facts};
@@ -106,6 +107,8 @@ pub(crate) struct HostState {
     watch: Option<Watch>,
     running: Option<(Memory, Control)>,
     lowered: bool,
+    /// The running slice among all others.
+    member: Option<Member>,
 }
 
 impl ResourceLimiter for HostState {
@@ -134,16 +137,10 @@ impl ResourceLimiter for HostState {
 
 /// Judges the running slice; called in guest code each time the epoch has risen.
 fn on_epoch(mut context: StoreContextMut<'_, HostState>) -> wasmtime::Result<UpdateDeadline> {
-    let state = context.data_mut();
-    let Some(watch) = &mut state.watch else {
-        return Ok(UpdateDeadline::Interrupt);
-    };
-    match watch.check(Instant::now()) {
-        Verdict::Continue => {}
+    match context.data_mut().judge() {
         Verdict::Trap => return Ok(UpdateDeadline::Interrupt),
-        Verdict::LowerPriority => state.lowered = clock::lower_priority(),
         Verdict::Interrupt => {
-            if let Some((memory, block)) = state.running {
+            if let Some((memory, block)) = context.data().running {
                 block.write(
                     memory.data_mut(&mut context),
                     control::INTERRUPT,
@@ -151,8 +148,31 @@ fn on_epoch(mut context: StoreContextMut<'_, HostState>) -> wasmtime::Result<Upd
                 );
             }
         }
+        Verdict::Continue | Verdict::Long => {}
     }
     Ok(UpdateDeadline::Continue(1))
+}
+
+impl HostState {
+    /// The verdict on the running slice, after it has stepped aside for others if it should.
+    fn judge(&mut self) -> Verdict {
+        let Some(watch) = &mut self.watch else {
+            return Verdict::Trap;
+        };
+        let verdict = watch.check(Instant::now());
+        if verdict == Verdict::Long {
+            self.lowered = clock::lower_priority();
+            if let Some(member) = &mut self.member {
+                member.becomes_long();
+            }
+        }
+        let pause = self.member.as_ref().and_then(Member::pause);
+        let Some(pause) = pause.filter(|_| watch.reason().is_none()) else {
+            return verdict;
+        };
+        std::thread::sleep(pause.min(watch.until_deadline()));
+        watch.check(Instant::now())
+    }
 }
 
 /// The exports of one instance.
@@ -415,6 +435,7 @@ impl Guest {
         }
         let outcome = self.run(watch, entry, run);
         let state = self.store.data_mut();
+        state.member = None;
         if std::mem::take(&mut state.lowered) {
             thread.retire();
         }
@@ -437,12 +458,13 @@ impl Guest {
             entry.now_us,
             entry.seed.as_ref(),
         );
+        let sandbox = Arc::clone(&self.sandbox);
         let state = self.store.data_mut();
+        state.member = Some(sandbox.crowd().enter());
         state.watch = Some(watch);
         state.running = Some((memory, block));
         state.growth_refused = false;
         self.store.set_epoch_deadline(1);
-        let sandbox = Arc::clone(&self.sandbox);
         let _running = sandbox.ticker().enter();
         run(self)
     }
@@ -613,6 +635,7 @@ fn plain_state() -> HostState {
         watch: None,
         running: None,
         lowered: false,
+        member: None,
     }
 }
 

@@ -18,6 +18,7 @@ mod cache;
 mod catalog;
 mod clock;
 mod control;
+mod crowd;
 mod engine;
 mod error;
 mod frames;

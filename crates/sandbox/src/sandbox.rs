@@ -1,14 +1,16 @@
 //! The sandbox: one engine, one image, a pool of slots and the threads that guests run on.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use wasmtime::{Engine, InstancePre, Linker, Module};
 
 use crate::cache;
 use crate::catalog::CatalogImage;
 use crate::control::Control;
+use crate::crowd::Crowd;
 use crate::engine::{self, PoolShape};
 use crate::error::{RestoreError, SandboxError, SnapshotError};
 use crate::guest::{self, Guest, HostState};
@@ -115,11 +117,13 @@ pub(crate) struct Inner {
     facts: Facts,
     image: ImageHash,
     baseline: OnceLock<Baseline>,
+    reading: Mutex<()>,
     cache: CacheState,
     guests: Arc<AtomicU32>,
     max_guests: u32,
     max_memory_bytes: u32,
     ticker: Ticker,
+    crowd: Arc<Crowd>,
     threads: Threads,
 }
 
@@ -140,8 +144,17 @@ impl Inner {
         &self.ticker
     }
 
+    pub(crate) fn crowd(&self) -> &Arc<Crowd> {
+        &self.crowd
+    }
+
     /// The memory of a fresh guest, read at first use: a process that suspends nothing needs none.
     pub(crate) fn baseline(&self) -> Result<&Baseline, SandboxError> {
+        if let Some(baseline) = self.baseline.get() {
+            return Ok(baseline);
+        }
+        // One at a time: there is one slot for this beyond those of guests.
+        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(baseline) = self.baseline.get() {
             return Ok(baseline);
         }
@@ -252,11 +265,13 @@ impl Sandbox {
             facts,
             image,
             baseline: OnceLock::new(),
+            reading: Mutex::default(),
             cache,
             guests: Arc::default(),
             max_guests,
             max_memory_bytes: options.max_memory_bytes,
             ticker,
+            crowd: Arc::new(Crowd::new(processors())),
             threads: Threads::new(max_guests, options.max_queued),
         };
         Ok(Self {
@@ -342,6 +357,7 @@ impl Sandbox {
     }
 
     /// As [`spawn`](Self::spawn), but waits for the job and gives its value; `None` when it panicked.
+    /// Not to be called on a guest thread, which might be the one that the job needs.
     ///
     /// # Errors
     /// [`QueueFull`] when too many jobs wait already.
@@ -357,6 +373,10 @@ impl Sandbox {
         })?;
         Ok(receive.recv().ok())
     }
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 fn prepare(engine: &Engine, module: &Module) -> Result<InstancePre<HostState>, SandboxError> {

@@ -15,7 +15,7 @@ use crate::input::Entry;
 /// Time between asking the engine to stop and trapping.
 pub(crate) const GRACE: Duration = Duration::from_millis(2);
 
-/// A slice longer than this lowers its thread's priority.
+/// A slice longer than this steps aside for others.
 const LONG_SLICE: Duration = Duration::from_millis(10);
 
 /// Stops guests from outside. Clones share one state.
@@ -56,8 +56,8 @@ pub(crate) enum Reason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Continue,
-    /// Continue, but this thread has run for long.
-    LowerPriority,
+    /// Continue; the slice has become a long one just now.
+    Long,
     Interrupt,
     Trap,
 }
@@ -70,7 +70,7 @@ pub(crate) struct Watch {
     budget: Duration,
     clock: ThreadClock,
     stopping: Option<(Reason, Instant)>,
-    lowered: bool,
+    is_long: bool,
 }
 
 impl Watch {
@@ -82,7 +82,7 @@ impl Watch {
             budget: entry.guest_budget,
             clock: ThreadClock::start(),
             stopping: None,
-            lowered: false,
+            is_long: false,
         }
     }
 
@@ -114,10 +114,15 @@ impl Watch {
             return Verdict::Interrupt;
         }
         let long = now.saturating_duration_since(self.clock.wall_start()) >= LONG_SLICE;
-        if long && !std::mem::replace(&mut self.lowered, true) {
-            return Verdict::LowerPriority;
+        if long && !std::mem::replace(&mut self.is_long, true) {
+            return Verdict::Long;
         }
         Verdict::Continue
+    }
+
+    /// Time that is left until the deadline.
+    pub(crate) fn until_deadline(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
     }
 
     /// Why the slice was asked to stop, if it was.
@@ -185,11 +190,11 @@ mod tests {
     }
 
     #[test]
-    fn priority_is_lowered_once() {
+    fn a_slice_becomes_long_once() {
         let now = Instant::now();
         let mut watch = Watch::start(&entry(now + HOUR, HOUR), &StopHandle::new());
         let later = Instant::now() + LONG_SLICE;
-        assert_eq!(watch.check(later), Verdict::LowerPriority);
+        assert_eq!(watch.check(later), Verdict::Long);
         assert_eq!(watch.check(later), Verdict::Continue);
     }
 }
