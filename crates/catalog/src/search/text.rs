@@ -186,10 +186,12 @@ mod tests {
         found.join(" ")
     }
 
+    type Way = fn(&str, &mut dyn FnMut(&str));
+
     proptest::proptest! {
         #[test]
         fn both_ways_to_split_agree(text in "[ -~\n]{0,60}|[a-zA-Z0-9_]{0,60}") {
-            let split = |way: fn(&str, &mut dyn FnMut(&str))| {
+            let split = |way: Way| {
                 let mut found = Vec::new();
                 way(&text, &mut |word| found.push(word.to_owned()));
                 found
