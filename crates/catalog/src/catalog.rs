@@ -250,7 +250,7 @@ impl Catalog {
 fn admit(entry: &mut Entry) -> Result<(), CatalogError> {
     let found = entry.tier.source();
     let is_core = entry.id.owner() == crate::id::CORE_OWNER && found == Source::OpenClaw;
-    if found != entry.source() || is_core != (entry.tier == Tier::Core) {
+    if found != entry.id.source() || is_core != (entry.tier == Tier::Core) {
         return Err(CatalogError::WrongSource {
             id: entry.id.clone(),
             found,

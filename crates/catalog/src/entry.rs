@@ -102,7 +102,7 @@ impl Entry {
 
     /// Who the tool comes from.
     pub fn source(&self) -> Source {
-        self.id.source()
+        self.tier.source()
     }
 
     /// The form without schemas.

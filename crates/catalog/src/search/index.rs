@@ -306,6 +306,8 @@ fn merged(lists: Vec<Vec<Ranked>>, limit: usize) -> Vec<Ranked> {
 #[derive(Default)]
 struct Collector {
     terms: HashMap<Box<str>, u32>,
+    /// The term of each word met so far, so that a word is stemmed once.
+    words: HashMap<Box<str>, u32>,
     /// Term and field of every occurrence, document after document.
     occurrences: Vec<(u32, u8)>,
     /// Where each document's occurrences end, and its field lengths.
@@ -332,7 +334,7 @@ impl Collector {
         let document = u32::try_from(self.documents.len()).unwrap_or(u32::MAX);
         if !joined.is_empty() {
             // The whole name as one word, for those who write it as one.
-            self.occurrence(NAME, stem(&joined));
+            self.occurrence(NAME, &joined);
             self.exact.entry(joined).or_default().push(document);
         }
         self.documents.push((self.occurrences.len(), lengths));
@@ -341,23 +343,30 @@ impl Collector {
     /// Adds a field's terms and gives their number.
     fn field(&mut self, field: usize, content: &str) -> u32 {
         let mut count = 0;
-        text::each_term(content, &mut |term| {
+        text::each_word(content, &mut |word| {
             if count < MAX_FIELD_TERMS {
                 count += 1;
-                self.occurrence(field, term);
+                self.occurrence(field, word);
             }
         });
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
-    fn occurrence(&mut self, field: usize, term: &str) {
-        let next = u32::try_from(self.terms.len()).unwrap_or(u32::MAX);
-        let id = match self.terms.get(term) {
-            Some(&id) => id,
-            None => *self.terms.entry(term.into()).or_insert(next),
+    fn occurrence(&mut self, field: usize, word: &str) {
+        let term = match self.words.get(word) {
+            Some(&term) => term,
+            None => self.term_of(word),
         };
-        self.occurrences
-            .push((id, u8::try_from(field).unwrap_or(u8::MAX)));
+        let field = u8::try_from(field).unwrap_or(u8::MAX);
+        self.occurrences.push((term, field));
+    }
+
+    /// The term of a word that is met for the first time.
+    fn term_of(&mut self, word: &str) -> u32 {
+        let next = u32::try_from(self.terms.len()).unwrap_or(u32::MAX);
+        let term = *self.terms.entry(stem(word).into()).or_insert(next);
+        self.words.insert(word.into(), term);
+        term
     }
 
     /// Names and descriptions of properties, some levels deep.
