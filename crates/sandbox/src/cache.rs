@@ -200,8 +200,8 @@ fn open_no_follow(path: &Path) -> io::Result<File> {
 
 /// Whether the file's content matches the hash at its end.
 fn is_intact(file: &mut File, length: u64) -> io::Result<bool> {
-    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
-    file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
+    let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
+    file.read_exact(&mut bytes)?;
     let Some(split) = bytes.len().checked_sub(TRAILER_BYTES) else {
         return Ok(false);
     };

@@ -9,7 +9,7 @@ use crate::abi::{CATALOG_MAGIC, PAGE_BYTES};
 use crate::error::SandboxError;
 
 /// Upper bound of a catalog region, in bytes.
-const MAX_CATALOG_BYTES: u64 = 256 << 20;
+pub(crate) const MAX_CATALOG_BYTES: u64 = 256 << 20;
 
 /// A catalog laid out for the guest. Cheap to clone.
 #[derive(Clone, Debug)]

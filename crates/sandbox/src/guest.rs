@@ -267,9 +267,15 @@ impl std::fmt::Debug for Guest {
 }
 
 impl Guest {
-    fn instantiate(sandbox: &Arc<Inner>, limits: Limits) -> Result<Self, SandboxError> {
+    fn instantiate(
+        sandbox: &Arc<Inner>,
+        limits: Limits,
+        catalog: Option<&CatalogImage>,
+    ) -> Result<Self, SandboxError> {
         let permit = sandbox.take_slot()?;
-        let max_linear_bytes = limits.linear_memory_bytes(sandbox.facts().memory_bytes);
+        let catalog_bytes = catalog.map_or(0, |catalog| catalog.bytes().len() as u64);
+        let fixed_bytes = sandbox.facts().memory_bytes + catalog_bytes;
+        let max_linear_bytes = limits.linear_memory_bytes(fixed_bytes);
         let (store, exports, _) = make_instance(
             sandbox.parts(),
             HostState {
@@ -295,7 +301,7 @@ impl Guest {
         input: Vec<u8>,
         catalog: Option<CatalogImage>,
     ) -> Result<Self, SandboxError> {
-        let mut guest = Self::instantiate(sandbox, limits)?;
+        let mut guest = Self::instantiate(sandbox, limits, catalog.as_ref())?;
         guest.stage = Stage::Fresh(input);
         guest.catalog_due = catalog;
         Ok(guest)
@@ -307,7 +313,7 @@ impl Guest {
         snapshot: &Snapshot,
         catalog: Option<&CatalogImage>,
     ) -> Result<Self, SandboxError> {
-        let mut guest = Self::instantiate(sandbox, *snapshot.limits())?;
+        let mut guest = Self::instantiate(sandbox, *snapshot.limits(), catalog)?;
         let memory = guest.exports.memory;
         let wanted = u64::from(snapshot.memory_pages());
         let delta = wanted.saturating_sub(memory.size(&guest.store));

@@ -4,6 +4,7 @@
 //! promises to enforce, the host checks again where it costs nothing.
 
 use crate::abi::eval_field;
+use crate::catalog::MAX_CATALOG_BYTES;
 
 /// Limits of one guest. Every field is enforced for the guest's whole life, restores included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +62,8 @@ impl Limits {
     /// shadow of replies and frames in flight, and slack for the allocator.
     const SLACK_BYTES: u64 = 8 << 20;
 
-    /// Room that slots leave for the image, in bytes.
-    pub(crate) const IMAGE_ALLOWANCE_BYTES: u64 = 32 << 20;
+    /// Room that slots leave for image and catalog, in bytes.
+    pub(crate) const FIXED_ALLOWANCE_BYTES: u64 = (32 << 20) + MAX_CATALOG_BYTES;
 
     /// The limits whose linear memory is the largest for a memory limit.
     pub(crate) fn widest() -> Self {
@@ -73,14 +74,15 @@ impl Limits {
         }
     }
 
-    /// The largest linear memory that a guest with these limits may have, in bytes.
-    pub(crate) fn linear_memory_bytes(&self, image_bytes: u64) -> u64 {
+    /// The largest linear memory that a guest with these limits may have, in bytes, given the size of
+    /// its image and catalog.
+    pub(crate) fn linear_memory_bytes(&self, fixed_bytes: u64) -> u64 {
         let buffers = u64::from(self.message_bytes)
             + u64::from(self.output_bytes)
             + u64::from(self.call_argument_bytes)
             + u64::from(self.result_bytes);
         let buffers = buffers.min(2 * u64::from(self.memory_bytes));
-        image_bytes + u64::from(self.memory_bytes) + buffers + Self::SLACK_BYTES
+        fixed_bytes + u64::from(self.memory_bytes) + buffers + Self::SLACK_BYTES
     }
 
     pub(crate) fn write_fields(&self, fields: &mut [u32; 16]) {

@@ -241,7 +241,7 @@ impl Sandbox {
         let engine = engine::make(PoolShape {
             // One more than guests: the pristine memory is read from an instance of its own.
             slots: max_guests + 1,
-            memory_bytes: largest.linear_memory_bytes(Limits::IMAGE_ALLOWANCE_BYTES),
+            memory_bytes: largest.linear_memory_bytes(Limits::FIXED_ALLOWANCE_BYTES),
             keep_resident: !options.one_shot,
         })?;
         let image = ImageHash::of(wasm);

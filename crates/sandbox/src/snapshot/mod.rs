@@ -10,6 +10,8 @@
 use std::ops::Range;
 
 mod baseline;
+#[cfg(test)]
+mod forged;
 mod format;
 mod store;
 
@@ -217,8 +219,13 @@ impl Snapshot {
         if header.stack_pointer != facts.stack_pointer {
             return Err(RestoreError::Malformed("stack pointer"));
         }
+        // First, because the memory may be larger by the catalog.
+        check_catalog(header, catalog)?;
         let memory_bytes = u64::from(header.memory_pages) << 16;
-        let most = header.limits.linear_memory_bytes(facts.memory_bytes);
+        let catalog_bytes = header.catalog.map_or(0, |place| u64::from(place.length));
+        let most = header
+            .limits
+            .linear_memory_bytes(facts.memory_bytes + catalog_bytes);
         if memory_bytes < facts.memory_bytes || memory_bytes > most {
             return Err(RestoreError::Malformed("memory size"));
         }
@@ -226,7 +233,7 @@ impl Snapshot {
         if self.pages.len() != self.indices.len() * PAGE {
             return Err(RestoreError::Malformed("page data"));
         }
-        check_catalog(header, catalog)
+        Ok(())
     }
 
     /// Writes the pages and the catalog into a fresh memory of the right size.

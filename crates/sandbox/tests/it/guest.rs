@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use codecell_sandbox::{
-    Frame, Guest, Kill, Limits, Method, Program, Settlement, SettlementKind, Slice, SliceEnd,
-    StopHandle, abi::fault,
+    Expected, Frame, Guest, Kill, Limits, Method, Program, Settlement, SettlementKind, Slice,
+    SliceEnd, StopHandle, StoredSnapshot, abi::fault,
 };
 
 use crate::harness::{
-    GUESTS, START_US, binding, body, entry, eval, eval_with, on_thread, program, resume,
+    GUESTS, START_US, binding, body, catalog, entry, eval, eval_with, on_thread, program, resume,
 };
 
 fn run(source: &str) -> Slice {
@@ -472,4 +472,127 @@ fn sessions_share_guest_threads_fairly() {
         assert_eq!(value(&run("return 1")), "1");
     }
     stop.abort();
+}
+
+const COUNT_TOOLS: &str = "await tools.call('t', {}); const last = ALL_TOOLS[ALL_TOOLS.length - 1];
+    return [ALL_TOOLS.length, last.name]";
+
+#[test]
+fn a_catalog_is_there_before_and_after_suspension() {
+    let catalog = catalog(3000);
+    let source = body(&format!("const n = ALL_TOOLS.length; {COUNT_TOOLS}"));
+    let with = Program {
+        catalog: Some(&catalog),
+        injection: "{\"allTools\":true}",
+        ..program(&source)
+    };
+    let (mut guest, slice) = eval(&GUESTS, &with);
+    let snapshot = guest.snapshot(&binding(1)).unwrap();
+    drop(guest);
+    let restored = GUESTS.restore(&snapshot, Some(&catalog)).unwrap();
+    let (_, slice) = resume(&GUESTS, restored, vec![resolve(calls(&slice)[0], "0")]);
+    assert_eq!(value(&slice), "[3000,\"tool2999\"]");
+}
+
+#[test]
+fn an_untouched_catalog_is_not_in_the_snapshot() {
+    let catalog = catalog(10_000);
+    let source = body(COUNT_TOOLS);
+    let with = Program {
+        catalog: Some(&catalog),
+        injection: "{\"allTools\":true}",
+        ..program(&source)
+    };
+    let (mut guest, _) = eval(&GUESTS, &with);
+    let snapshot = guest.snapshot(&binding(1)).unwrap();
+    assert!(catalog.bytes().len() > 300_000);
+    assert!(snapshot.raw_bytes() < 200 << 10, "{}", snapshot.raw_bytes());
+    assert_eq!(snapshot.catalog_hash(), Some(catalog.hash()));
+}
+
+#[test]
+fn a_catalog_larger_than_the_memory_limit_fits() {
+    let catalog = catalog(100_000);
+    let limits = Limits {
+        memory_bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let source = body("return ALL_TOOLS.length");
+    let with = Program {
+        catalog: Some(&catalog),
+        injection: "{\"allTools\":true}",
+        limits,
+        ..program(&source)
+    };
+    let (_, slice) = eval(&GUESTS, &with);
+    assert!(!matches!(slice.end, SliceEnd::Killed(_)), "{slice:?}");
+}
+
+#[test]
+fn sixty_four_suspended_cells_take_little() {
+    let stored: Vec<_> = (0..64)
+        .map(|at| {
+            let (mut guest, _) = start(&format!(
+                "const n = {at}; await tools.call('t', {{n}}); return n"
+            ));
+            GUESTS
+                .compress(&guest.snapshot(&binding(at)).unwrap())
+                .unwrap()
+        })
+        .collect();
+    let bytes: u64 = stored
+        .iter()
+        .map(codecell_sandbox::StoredSnapshot::stored_bytes)
+        .sum();
+    assert!(bytes < 64 * (8 << 10), "{bytes}");
+    assert!(GUESTS.info().guests <= 100);
+}
+
+/// Where [`resumes_elsewhere`] finds what to resume.
+const HAND_OVER: &str = "CODECELL_TEST_SNAPSHOT";
+
+#[test]
+fn a_snapshot_goes_on_in_another_process() {
+    let (mut guest, slice) =
+        start("const a = [1, 2]; const r = await tools.call('t', {}); return [...a, r]");
+    assert_eq!(calls(&slice), [1]);
+    let stored = GUESTS
+        .compress(&guest.snapshot(&binding(1)).unwrap())
+        .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cell.snap");
+    std::fs::write(&file, stored.encode(None)).unwrap();
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "guest::resumes_elsewhere",
+            "--ignored",
+            "--test-threads=1",
+        ])
+        .env(HAND_OVER, &file)
+        .output()
+        .unwrap();
+    assert!(
+        child.status.success(),
+        "{}",
+        String::from_utf8_lossy(&child.stdout)
+    );
+}
+
+#[test]
+#[ignore = "run by a_snapshot_goes_on_in_another_process"]
+fn resumes_elsewhere() {
+    let bytes = std::fs::read(std::env::var_os(HAND_OVER).unwrap()).unwrap();
+    let expected = Expected {
+        image: GUESTS.image(),
+        binding: binding(1),
+        key: None,
+        max_raw_bytes: 10 << 20,
+    };
+    let stored = StoredSnapshot::decode(&bytes, &expected).unwrap();
+    let guest = GUESTS
+        .restore(&GUESTS.expand(&stored).unwrap(), None)
+        .unwrap();
+    let (_, slice) = resume(&GUESTS, guest, vec![resolve(1, "3")]);
+    assert_eq!(value(&slice), "[1,2,3]");
 }
