@@ -1,0 +1,194 @@
+//! From the frames of one turn to calls: what the host answers itself, what goes to the executor,
+//! what is refused.
+//!
+//! A turn is admitted or refused as a whole, before anything of it is dispatched. The guest's
+//! words are names only: every id is looked up among the tools that the run may use.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use codecell_catalog::{ResolveError, Scope, ToolId};
+use codecell_protocol::EffectKind;
+use codecell_sandbox::Method;
+use codecell_script::Prepared;
+use codecell_tools::toolset::LookupError;
+
+use crate::calls::{Calls, NewCall};
+use crate::catalog_facts::CatalogFacts;
+use crate::cell::effect_of;
+use crate::failure::CellError;
+use crate::host_calls;
+use crate::leg::Leg;
+use crate::limits::QUEUED_CALLS;
+use crate::reply::Rejection;
+
+/// A call as the guest made it.
+pub(crate) struct GuestCall {
+    pub(crate) id: u32,
+    pub(crate) method: Method,
+    pub(crate) target: Box<str>,
+    pub(crate) arguments: Box<str>,
+}
+
+/// Takes in the calls of one turn.
+///
+/// # Errors
+/// When the guest uses the id of a call that is outstanding: it is broken.
+pub(crate) fn turn(leg: &mut Leg<'_>, turn: Vec<GuestCall>, refused: bool) -> Result<(), CellError> {
+    if turn.is_empty() {
+        return Ok(());
+    }
+    let admitted = !refused && {
+        let bytes = turn.iter().map(|call| call.arguments.len() as u64).sum();
+        let to_tools = turn.iter().filter(|call| goes_to_tool(call.method)).count();
+        leg.cell.lock().calls.admits(to_tools, bytes)
+    };
+    leg.body.note_refused(!admitted);
+    for call in turn {
+        if leg.cell.lock().calls.is_live(call.id) {
+            return Err(CellError::Internal("the engine used a call's id twice"));
+        }
+        if admitted {
+            one(leg, call);
+        } else {
+            let now_us = leg.cell.services.unix_us();
+            refuse(&mut leg.cell.lock().calls, &call, Rejection::too_many(QUEUED_CALLS), now_us);
+        }
+    }
+    Ok(())
+}
+
+/// Takes note of calls that a stopped guest has made: none of them is dispatched.
+pub(crate) fn never_started(leg: &Leg<'_>, calls: &[GuestCall]) {
+    let now_us = leg.cell.services.unix_us();
+    for call in calls.iter().filter(|call| goes_to_tool(call.method)) {
+        let rejection = Rejection::not_started("aborted", "the cell was stopped before this call was made", None);
+        let (tool, effect) = match resolve(leg, call) {
+            Ok((id, effect)) => (id.as_str().into(), effect),
+            Err(_) => (shown(&call.target), EffectKind::Write),
+        };
+        leg.cell.lock().calls.refuse(call.id, &tool, effect, rejection, now_us);
+    }
+}
+
+const fn goes_to_tool(method: Method) -> bool {
+    matches!(
+        method,
+        Method::Call | Method::CallRaw | Method::CallByName | Method::Mcp | Method::Namespace | Method::Agents
+    )
+}
+
+fn one(leg: &Leg<'_>, call: GuestCall) {
+    let options = &leg.body.options;
+    let catalog = leg.cell.start_tools.catalog();
+    let run = &leg.cell.run;
+    let answer = match call.method {
+        Method::Search => {
+            run.count_search();
+            host_calls::search(catalog, options, &call.arguments)
+        }
+        Method::ApiSearch => {
+            run.count_search();
+            host_calls::api_search(catalog, options, &call.arguments)
+        }
+        Method::Describe => {
+            run.count_describe();
+            host_calls::describe(catalog, &call.target)
+        }
+        Method::ResultsSave => host_calls::save(run, options, &call.arguments),
+        Method::ResultsLoad => host_calls::load(run, &call.target),
+        Method::ResultsDelete => host_calls::delete(run, &call.target),
+        Method::Call | Method::CallRaw | Method::CallByName | Method::Mcp | Method::Namespace | Method::Agents => {
+            return to_tool(leg, call);
+        }
+    };
+    let now_us = leg.cell.services.unix_us();
+    leg.cell.lock().calls.answer(call.id, answer, now_us);
+}
+
+fn to_tool(leg: &Leg<'_>, call: GuestCall) {
+    let services = &leg.cell.services;
+    match resolve(leg, &call) {
+        Ok((id, effect)) => {
+            let new = NewCall {
+                guest_id: call.id,
+                method: call.method,
+                tool: id.as_str().into(),
+                effect,
+                arguments: call.arguments,
+            };
+            leg.cell.lock().calls.enqueue(new, services.now());
+        }
+        Err(rejection) => refuse(&mut leg.cell.lock().calls, &call, rejection, services.unix_us()),
+    }
+}
+
+fn refuse(calls: &mut Calls, call: &GuestCall, rejection: Rejection, now_us: u64) {
+    if goes_to_tool(call.method) {
+        calls.refuse(call.id, &shown(&call.target), EffectKind::Write, rejection, now_us);
+    } else {
+        calls.answer(call.id, crate::calls::Answer::Reject(rejection), now_us);
+    }
+}
+
+/// The tool that a call means, among those that may be used now.
+fn resolve(leg: &Leg<'_>, call: &GuestCall) -> Result<(ToolId, EffectKind), Rejection> {
+    let tools = leg.cell.lock_tools();
+    let found = match call.method {
+        Method::Call | Method::CallRaw => tools.resolve(&call.target, Scope::NonMcp),
+        Method::CallByName => match tools.catalog().by_safe_name(&call.target).and_then(|entry| tools.get(&entry.id)) {
+            Some(tool) => Ok(tool),
+            None => tools.resolve(&call.target, Scope::NonMcp),
+        },
+        _ => return Err(unavailable(call)),
+    };
+    match found {
+        Ok(tool) => {
+            let id = tool.definition().id.clone();
+            let effect = effect_of(&tools, &id);
+            Ok((id, effect))
+        }
+        Err(error) => Err(Rejection::not_started(lookup_code(&error), error.to_string(), Some(&shown(&call.target)))),
+    }
+}
+
+fn unavailable(call: &GuestCall) -> Rejection {
+    let message = format!("{} is not available in this run", crate::calls::method_name(call.method));
+    Rejection::not_started("unavailable", message, Some(&shown(&call.target)))
+}
+
+const fn lookup_code(error: &LookupError) -> &'static str {
+    match error {
+        LookupError::Resolve(ResolveError::Unknown { .. }) => "unknown_tool",
+        LookupError::Resolve(ResolveError::Ambiguous { .. }) => "ambiguous_tool",
+        LookupError::Resolve(ResolveError::Mcp { .. }) => "mcp_tool",
+        LookupError::Gone { .. } => "tool_unavailable",
+    }
+}
+
+/// A guest's name for a tool, cut to a length that a result can show.
+fn shown(target: &str) -> Arc<str> {
+    let short: String = target.chars().filter(|c| !c.is_control()).take(120).collect();
+    short.into()
+}
+
+/// What the program needs besides its text, and only that.
+pub(crate) fn injection(prepared: &Prepared, facts: &CatalogFacts) -> String {
+    let uses = &prepared.uses;
+    let mut fields: Vec<String> = Vec::new();
+    if uses.tools_dynamic {
+        fields.push(format!("\"names\":{}", facts.names_json()));
+    }
+    if uses.all_tools {
+        fields.push("\"allTools\":true".to_owned());
+    }
+    if uses.api {
+        fields.push("\"api\":{\"files\":[]}".to_owned());
+    }
+    if fields.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("{");
+    let _ = write!(text, "{}}}", fields.join(","));
+    text
+}

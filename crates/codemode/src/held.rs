@@ -1,0 +1,126 @@
+//! The snapshot of a suspended cell while it is held in memory: raw for a moment, then compressed.
+//!
+//! The bytes that it takes are counted for the process for exactly as long as it is held.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use codecell_sandbox::{RestoreError, Sandbox, Snapshot, StoredSnapshot};
+
+use crate::services::Services;
+
+/// How long a snapshot stays raw: a `wait` that follows at once need not undo a compression.
+const RAW_FOR: Duration = Duration::from_millis(20);
+
+enum Form {
+    Raw(Arc<Snapshot>),
+    Stored(StoredSnapshot),
+    Taken,
+}
+
+/// One held snapshot.
+pub(crate) struct Held {
+    services: Arc<Services>,
+    form: Mutex<Form>,
+    raw_bytes: u64,
+}
+
+impl Held {
+    /// Holds a snapshot, and has it compressed in the background.
+    pub(crate) fn hold(services: &Arc<Services>, snapshot: Snapshot) -> Arc<Self> {
+        let raw_bytes = snapshot.raw_bytes();
+        services.add_suspended_bytes(raw_bytes);
+        let held = Arc::new(Self {
+            services: Arc::clone(services),
+            form: Mutex::new(Form::Raw(Arc::new(snapshot))),
+            raw_bytes,
+        });
+        held.compress_later();
+        held
+    }
+
+    /// Size of the raw delta.
+    pub(crate) fn raw_bytes(&self) -> u64 {
+        self.raw_bytes
+    }
+
+    /// Size as kept, once compressed.
+    pub(crate) fn stored_bytes(&self) -> Option<u64> {
+        match &*self.lock() {
+            Form::Stored(stored) => Some(stored.stored_bytes()),
+            Form::Raw(_) | Form::Taken => None,
+        }
+    }
+
+    /// Takes the snapshot out, to restore it. Once only.
+    pub(crate) fn take(&self, sandbox: &Sandbox) -> Result<Arc<Snapshot>, RestoreError> {
+        let form = self.replace(Form::Taken);
+        match form {
+            Form::Raw(snapshot) => Ok(snapshot),
+            Form::Stored(stored) => sandbox.expand(&stored).map(Arc::new),
+            Form::Taken => Err(RestoreError::Malformed("it was resumed before")),
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Form> {
+        self.form.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts another form in place and keeps the process's count.
+    fn replace(&self, with: Form) -> Form {
+        let mut form = self.lock();
+        self.services.sub_suspended_bytes(form.bytes());
+        self.services.add_suspended_bytes(with.bytes());
+        std::mem::replace(&mut *form, with)
+    }
+
+    fn compress_later(self: &Arc<Self>) {
+        let weak = Arc::downgrade(self);
+        let services = &self.services;
+        let tasks = services.tasks.clone();
+        let runtime = services.parts.runtime.clone();
+        services.tasks.spawn_on(
+            async move {
+                tokio::time::sleep(RAW_FOR).await;
+                let Some(held) = weak.upgrade() else { return };
+                tasks.spawn_blocking_on(move || held.compress(), &runtime);
+            },
+            &services.parts.runtime,
+        );
+    }
+
+    fn compress(&self) {
+        let snapshot = match &*self.lock() {
+            Form::Raw(snapshot) => Arc::clone(snapshot),
+            Form::Stored(_) | Form::Taken => return,
+        };
+        // Without the lock: whoever resumes meanwhile takes the raw form and does not wait.
+        let Ok(stored) = self.services.parts.sandbox.compress(&snapshot) else { return };
+        self.replace_if_raw(Form::Stored(stored));
+    }
+
+    fn replace_if_raw(&self, with: Form) {
+        let mut form = self.lock();
+        if matches!(*form, Form::Raw(_)) {
+            self.services.sub_suspended_bytes(form.bytes());
+            self.services.add_suspended_bytes(with.bytes());
+            *form = with;
+        }
+    }
+}
+
+impl Form {
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Raw(snapshot) => snapshot.raw_bytes(),
+            Self::Stored(stored) => stored.stored_bytes(),
+            Self::Taken => 0,
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.replace(Form::Taken);
+    }
+}

@@ -1,0 +1,102 @@
+//! JSON across the bridge: arguments from the guest, results of tools to it.
+//!
+//! What a program sees of a result is decided here and nowhere else: its details, else its only
+//! text, else its content blocks, with references in the place of binary content.
+
+use std::sync::Arc;
+
+use codecell_catalog::ToolId;
+use codecell_sandbox::Method;
+use codecell_tools::{CallReport, ContentBlock, ToolOutput, ToolSet};
+use serde_json::{Value, json};
+
+use codecell_protocol::CallState;
+
+use crate::calls::Answer;
+use crate::reply::Rejection;
+use crate::run_state::RunState;
+
+/// Reads arguments.
+///
+/// # Errors
+/// A text for the program.
+pub(crate) fn parse(json: &str) -> Result<Value, String> {
+    if json.is_empty() {
+        return Ok(Value::Null);
+    }
+    serde_json::from_str(json).map_err(|error| match error.classify() {
+        serde_json::error::Category::Syntax if error.to_string().starts_with("recursion limit") => {
+            "the arguments are nested too deeply; pass flatter data".to_owned()
+        }
+        _ => "the arguments are not JSON".to_owned(),
+    })
+}
+
+/// The answer to a call that gave a result.
+pub(crate) fn answer(method: Method, tool: &Arc<str>, tools: &ToolSet, report: &CallReport, run: &RunState) -> Answer {
+    let Ok(output) = &report.outcome else { return Answer::Json("null".to_owned()) };
+    if method == Method::CallRaw {
+        return Answer::Json(json!({"tool": compact(tools, report.tool.as_ref()), "result": raw(output, run)}).to_string());
+    }
+    if output.is_error {
+        return Answer::Reject(tool_error(tool, output, report.state));
+    }
+    let value = match output.content.as_slice() {
+        blocks if output.details.is_none() && !matches!(blocks, [ContentBlock::Text(_)]) => with_references(blocks, run),
+        _ => report.value().unwrap_or(Value::Null),
+    };
+    match value {
+        Value::String(text) => Answer::Text(text),
+        value => Answer::Json(value.to_string()),
+    }
+}
+
+fn compact(tools: &ToolSet, id: Option<&ToolId>) -> Value {
+    let entry = id.and_then(|id| tools.catalog().get(id));
+    entry.and_then(|entry| serde_json::to_value(entry.compact()).ok()).unwrap_or(Value::Null)
+}
+
+/// The whole result, with references in the place of binary content.
+fn raw(output: &ToolOutput, run: &RunState) -> Value {
+    let mut raw = output.raw();
+    if output.content.iter().any(|block| block.binary().is_some()) {
+        raw["content"] = with_references(&output.content, run);
+    }
+    raw
+}
+
+fn with_references(blocks: &[ContentBlock], run: &RunState) -> Value {
+    let mut store = run.binary();
+    blocks.iter().map(|block| store.to_guest(block)).collect()
+}
+
+/// A result that says of itself that it is an error.
+fn tool_error(tool: &Arc<str>, output: &ToolOutput, state: CallState) -> Rejection {
+    let texts: Vec<&str> = output
+        .content
+        .iter()
+        .filter_map(|block| match block {
+            ContentBlock::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    let message = match texts.join("\n") {
+        text if text.is_empty() => format!("{tool} reported an error without a text"),
+        text => text,
+    };
+    Rejection::new("tool_error", message, Some(Arc::clone(tool)), state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_read_or_refused_with_advice() {
+        assert_eq!(parse(""), Ok(Value::Null));
+        assert_eq!(parse("{\"a\":1}"), Ok(json!({"a": 1})));
+        let deep = "[".repeat(200) + &"]".repeat(200);
+        assert_eq!(parse(&deep), Err("the arguments are nested too deeply; pass flatter data".into()));
+        assert_eq!(parse("{"), Err("the arguments are not JSON".into()));
+    }
+}

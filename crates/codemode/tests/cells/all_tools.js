@@ -1,0 +1,4 @@
+return [ALL_TOOLS.length, ALL_TOOLS[0], Array.isArray(ALL_TOOLS), Object.isFrozen(ALL_TOOLS), Object.isFrozen(ALL_TOOLS[0]), ALL_TOOLS.some(t => t.source === "mcp"), ALL_TOOLS.map(t => t.name).includes("exec")]
+/*---
+exec -> 
+---*/

@@ -1,0 +1,4 @@
+return await tools.echo({a: 1})
+/*---
+exec -> 
+---*/

@@ -1,0 +1,4 @@
+return await tools.callRaw("echo", {a: 1})
+/*---
+exec -> 
+---*/

@@ -1,0 +1,4 @@
+await new Promise(() => {})
+/*---
+exec -> 
+---*/

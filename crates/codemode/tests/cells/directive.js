@@ -1,0 +1,5 @@
+// @exec: {"timeoutMs": 500, "colour": "red"}
+return "directed"
+/*---
+exec -> 
+---*/

@@ -1,0 +1,6 @@
+```js
+return "fenced"
+```
+/*---
+exec -> 
+---*/

@@ -1,0 +1,4 @@
+async () => { return (await tools.echo({v: 3})).v }
+/*---
+exec -> 
+---*/

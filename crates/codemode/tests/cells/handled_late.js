@@ -1,0 +1,7 @@
+const p = tools.fail({});
+await tools.echo({}); await tools.echo({});
+p.catch(() => text("caught late"));
+return 1
+/*---
+exec -> 
+---*/

@@ -1,0 +1,6 @@
+text("before"); await yield_control(); text("between"); await yield_control(); text("last"); return 1
+/*---
+exec -> 
+wait -> 
+wait -> 
+---*/

@@ -1,0 +1,4 @@
+return Promise.resolve({a: Promise.resolve(1)})
+/*---
+exec -> 
+---*/

@@ -1,0 +1,4 @@
+return await tools.call("openclaw:core:exec", {command: "ls"})
+/*---
+exec -> 
+---*/

@@ -1,0 +1,6 @@
+const x = null;
+await tools.echo({});
+return x.y
+/*---
+exec -> 
+---*/

@@ -1,0 +1,5 @@
+await tools.echo_w({a: 1});
+await tools.fail_w({});
+/*---
+exec -> 
+---*/

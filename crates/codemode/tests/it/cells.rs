@@ -1,0 +1,98 @@
+//! The corpus: programs in `tests/cells`, each with the conversation that it leads to. Every
+//! conversation is held twice: as it is, and parked at every await.
+//!
+//! A file ends with a comment between `/*---` and `---*/`: one step a line. `exec -> JSON` and
+//! `wait -> JSON` are turns of the model, `release KEY` opens the door of a tool, `called LINE` waits
+//! until the stage has seen it. With `CODECELL_BLESS=1` the JSON is written anew.
+
+use std::path::{Path, PathBuf};
+
+use codecell_codemode::{CodeModeOptions, Park};
+use codecell_protocol::Language;
+
+use crate::support::{World, run_id, stable};
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cells");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "js"));
+    files.sort();
+    assert!(files.len() > 30, "the corpus is gone");
+    files
+}
+
+struct Cell {
+    program: String,
+    steps: Vec<String>,
+}
+
+fn read(path: &Path) -> Cell {
+    let text = std::fs::read_to_string(path).unwrap();
+    let (program, rest) = text.split_once("/*---\n").unwrap_or_else(|| panic!("{} has no steps", path.display()));
+    let steps = rest.trim_end().strip_suffix("---*/").unwrap();
+    Cell { program: program.to_owned(), steps: steps.lines().map(str::to_owned).collect() }
+}
+
+/// Holds the conversation and gives its steps as they came about.
+async fn hold(cell: &Cell, park: Park) -> Vec<String> {
+    let world = World::new().with_options(CodeModeOptions { park, timeout_ms: 5000, ..CodeModeOptions::default() });
+    let mut id = String::new();
+    let mut held = Vec::new();
+    for step in &cell.steps {
+        let (verb, rest) = step.split_once(' ').unwrap_or((step, ""));
+        let outcome = match verb {
+            "exec" => world.exec(&cell.program).await,
+            "wait" => world.wait(&id).await,
+            "release" => {
+                world.stage.release(rest);
+                held.push(step.clone());
+                continue;
+            }
+            "called" => {
+                world.stage.wait_for(rest).await;
+                held.push(step.clone());
+                continue;
+            }
+            other => panic!("unknown step {other}"),
+        };
+        let json = stable(&outcome);
+        if json["status"] == "waiting" {
+            id = run_id(&outcome);
+        }
+        held.push(format!("{verb} -> {json}"));
+    }
+    held
+}
+
+fn bless(path: &Path, cell: &Cell, held: &[String]) {
+    let text = format!("{}/*---\n{}\n---*/\n", cell.program, held.join("\n"));
+    std::fs::write(path, text).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_conversation_is_as_expected_parked_or_not() {
+    let mut wrong = Vec::new();
+    for path in files() {
+        let cell = read(&path);
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let held = hold(&cell, Park::AsNeeded).await;
+        if std::env::var_os("CODECELL_BLESS").is_some() {
+            bless(&path, &cell, &held);
+        } else if held != cell.steps {
+            wrong.push(format!("{name}:\n{}\nexpected:\n{}", held.join("\n"), cell.steps.join("\n")));
+        }
+        let parked = hold(&cell, Park::EveryAwait).await;
+        if parked != held {
+            wrong.push(format!("{name} parked:\n{}\nnot parked:\n{}", parked.join("\n"), held.join("\n")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn typescript_runs_and_says_so_when_it_was_inferred() {
+    let world = World::new();
+    let outcome = world.exec("const x: number = 1; return x").await;
+    assert_eq!(crate::support::value(&outcome), 1);
+    assert_eq!(outcome.result.telemetry().inferred_language, Some(Language::TypeScript));
+}
