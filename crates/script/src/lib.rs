@@ -28,4 +28,4 @@ pub use error::{Foreign, Place, ScriptError};
 pub use options::{Language, LanguageSet, MAX_SOURCE_BYTES, PrepareOptions};
 pub use prepare::{prepare, strip_types};
 pub use prepared::{Directive, Prepared, ScriptWarning, Uses};
-pub use source::frame;
+pub use source::{column_of_byte, frame};

@@ -106,6 +106,22 @@ pub fn frame(source: &str, line: u32, column: u32) -> String {
     format!("{gutter} | {}\n{margin} | {indent}^", shown.trim_end())
 }
 
+/// The column of [`frame`] for a column counted in UTF-8 bytes, as the engine counts in errors and stacks.
+///
+/// Both count from 1; a column past the end of the line becomes the one behind its last character. Holds for
+/// [`Prepared::body`](crate::Prepared::body) as for the text sent: blanks keep the length in bytes.
+#[must_use]
+pub fn column_of_byte(source: &str, line: u32, byte_column: u32) -> u32 {
+    let (start, end) = line_range(source, line.max(1));
+    let at = floor_boundary(
+        source,
+        start
+            .saturating_add(byte_column.saturating_sub(1) as usize)
+            .min(end),
+    );
+    position(source, at).1
+}
+
 fn chars_before(text: &str, column: u32) -> usize {
     let mut units = 1;
     text.chars()
@@ -192,6 +208,15 @@ mod tests {
         assert_eq!(frame("", 1, 1), "1 | \n  | ^");
         assert_eq!(frame("ab", 9, 9), "9 | \n  | ^");
         assert_eq!(frame("ab", 0, 9), "1 | ab\n  |   ^");
+    }
+
+    #[test]
+    fn turns_byte_columns_into_utf16_columns() {
+        let found: Vec<u32> = [0, 1, 2, 3, 4, 8, 99]
+            .iter()
+            .map(|at| column_of_byte("x\né😀z", 2, *at))
+            .collect();
+        assert_eq!(found, [1, 1, 1, 2, 2, 5, 5]);
     }
 
     #[test]

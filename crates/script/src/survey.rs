@@ -37,8 +37,8 @@ pub(crate) struct Survey<'a> {
     pub(crate) decorator: Option<u32>,
     /// Syntax that loads a module whatever is declared.
     modules: Vec<Access>,
-    /// Uses of `require`, which a local declaration makes harmless.
-    requires: Vec<Access>,
+    /// Uses of `require` and its like, by the variable that a local declaration makes harmless.
+    requires: Vec<(&'a str, Access)>,
 }
 
 /// One request for a module.
@@ -65,10 +65,10 @@ impl<'a> Survey<'a> {
         let requires = self
             .requires
             .iter()
-            .filter(|_| !self.bound.contains("require"));
+            .filter(|(root, _)| !self.binds(root) && !self.binds("require"));
         self.modules
             .iter()
-            .chain(requires)
+            .chain(requires.map(|(_, access)| access))
             .min_by_key(|access| access.offset)
     }
 
@@ -108,12 +108,13 @@ impl<'a> Survey<'a> {
         });
     }
 
-    fn require(&mut self, span: Span, what: &str, module: Option<&str>) {
-        self.requires.push(Access {
+    fn require(&mut self, root: &'a str, span: Span, what: &str, module: Option<&str>) {
+        let access = Access {
             offset: span.start,
             what: what.to_owned(),
             module: module.map(str::to_owned),
-        });
+        };
+        self.requires.push((root, access));
     }
 
     fn name(&mut self, name: &'a str) {
@@ -134,11 +135,11 @@ impl<'a> Survey<'a> {
                 true
             }
             Some("module") if property == "require" => {
-                self.require(span, "`module.require`", None);
+                self.require("module", span, "`module.require`", None);
                 true
             }
             Some("require") if matches!(property, "resolve" | "cache" | "main") => {
-                self.require(span, "`require`", None);
+                self.require("require", span, "`require`", None);
                 true
             }
             Some("process")
@@ -147,12 +148,12 @@ impl<'a> Survey<'a> {
                     "binding" | "dlopen" | "mainModule" | "getBuiltinModule"
                 ) =>
             {
-                self.require(span, "`process`", None);
+                self.require("process", span, "`process`", None);
                 true
             }
             Some(global) if GLOBAL_OBJECTS.contains(&global) => {
                 if property == "require" {
-                    self.require(span, "`require`", None);
+                    self.require("require", span, "`require`", None);
                 }
                 self.names.insert(global);
                 self.name(property);
@@ -215,7 +216,7 @@ impl<'a> VisitJs<'a> for Survey<'a> {
     fn visit_identifier_reference(&mut self, it: &IdentifierReference<'a>) {
         self.name(it.name.as_str());
         if it.name == "require" {
-            self.require(it.span, "`require`", None);
+            self.require("require", it.span, "`require`", None);
         }
     }
 
@@ -278,7 +279,7 @@ impl<'a> VisitJs<'a> for Survey<'a> {
                 .first()
                 .and_then(|argument| argument.as_expression())
                 .and_then(literal);
-            self.require(it.span, "`require`", module);
+            self.require("require", it.span, "`require`", module);
         }
         walk_js::walk_call_expression(self, it);
     }
