@@ -7,24 +7,19 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use wasmtime::{
-    Extern, Global, Instance, Memory, ResourceLimiter, Store, StoreContextMut, Trap, TypedFunc,
-    UpdateDeadline, Val, WasmParams, WasmResults,
-};
+use wasmtime::Trap;
 
-use crate::abi::{ABI_VERSION, CONTROL_BYTES, Status, control};
+use crate::abi::{Status, control};
 use crate::catalog::CatalogImage;
-use crate::clock;
-use crate::control::{Control, region, region_mut};
-use crate::crowd::Member;
+use crate::control::region_mut;
 use crate::error::{InputError, SandboxError, SnapshotError};
 use crate::frames::{Frame, FrameLimits, decode_frames};
-use crate::image::{self, ExportIndices, Facts};
 use crate::input::{Entry, Settlement, batch_bytes, write_batch};
+use crate::instance::{Export, Instance, Watched};
 use crate::limits::Limits;
-use crate::sandbox::{Inner, Parts, SlotPermit};
+use crate::sandbox::{Inner, SlotPermit};
 use crate::snapshot::{Binding, CatalogPlace, Snapshot};
-use crate::stop::{Reason, StopHandle, Verdict, Watch};
+use crate::stop::{Reason, StopHandle, Watch};
 use crate::threads::GuestThread;
 
 /// Why a guest was stopped. It comes from the host's own state, never from what the guest wrote.
@@ -100,124 +95,6 @@ pub struct Slice {
     pub settled: bool,
 }
 
-/// What the host knows about an instance while it runs.
-pub(crate) struct HostState {
-    max_linear_bytes: u64,
-    growth_refused: bool,
-    watch: Option<Watch>,
-    running: Option<(Memory, Control)>,
-    lowered: bool,
-    /// The running slice among all others.
-    member: Option<Member>,
-}
-
-impl ResourceLimiter for HostState {
-    fn memory_growing(
-        &mut self,
-        _: usize,
-        desired: usize,
-        maximum: Option<usize>,
-    ) -> wasmtime::Result<bool> {
-        let allowed = desired as u64 <= self.max_linear_bytes
-            && maximum.is_none_or(|maximum| desired <= maximum);
-        self.growth_refused |= !allowed;
-        Ok(allowed)
-    }
-
-    fn table_growing(
-        &mut self,
-        current: usize,
-        desired: usize,
-        _: Option<usize>,
-    ) -> wasmtime::Result<bool> {
-        // Instantiation announces the table's first size as growth from nothing.
-        Ok(current == 0 || desired <= current)
-    }
-}
-
-/// Judges the running slice; called in guest code each time the epoch has risen.
-fn on_epoch(mut context: StoreContextMut<'_, HostState>) -> wasmtime::Result<UpdateDeadline> {
-    match context.data_mut().judge() {
-        Verdict::Trap => return Ok(UpdateDeadline::Interrupt),
-        Verdict::Interrupt => {
-            if let Some((memory, block)) = context.data().running {
-                block.write(
-                    memory.data_mut(&mut context),
-                    control::INTERRUPT,
-                    &1u32.to_le_bytes(),
-                );
-            }
-        }
-        Verdict::Continue | Verdict::Long => {}
-    }
-    Ok(UpdateDeadline::Continue(1))
-}
-
-impl HostState {
-    /// The verdict on the running slice, after it has stepped aside for others if it should.
-    fn judge(&mut self) -> Verdict {
-        let Some(watch) = &mut self.watch else {
-            return Verdict::Trap;
-        };
-        let verdict = watch.check(Instant::now());
-        if verdict == Verdict::Long {
-            self.lowered = clock::lower_priority();
-            if let Some(member) = &mut self.member {
-                member.becomes_long();
-            }
-        }
-        let pause = self.member.as_ref().and_then(Member::pause);
-        let Some(pause) = pause.filter(|_| watch.reason().is_none()) else {
-            return verdict;
-        };
-        std::thread::sleep(pause.min(watch.until_deadline()));
-        watch.check(Instant::now())
-    }
-}
-
-/// The exports of one instance.
-struct Exports {
-    memory: Memory,
-    stack_pointer: Global,
-    input: TypedFunc<u32, u32>,
-    catalog: TypedFunc<u32, u32>,
-    eval: TypedFunc<u32, u32>,
-    resume: TypedFunc<u32, u32>,
-}
-
-impl Exports {
-    fn of(
-        store: &mut Store<HostState>,
-        instance: Instance,
-        indices: &ExportIndices,
-    ) -> Option<Self> {
-        Some(Self {
-            memory: instance
-                .get_module_export(&mut *store, &indices.memory)?
-                .into_memory()?,
-            stack_pointer: instance
-                .get_module_export(&mut *store, &indices.stack_pointer)?
-                .into_global()?,
-            input: function(store, instance, &indices.input)?,
-            catalog: function(store, instance, &indices.catalog)?,
-            eval: function(store, instance, &indices.eval)?,
-            resume: function(store, instance, &indices.resume)?,
-        })
-    }
-}
-
-fn function<P: WasmParams, R: WasmResults>(
-    store: &mut Store<HostState>,
-    instance: Instance,
-    index: &wasmtime::ModuleExport,
-) -> Option<TypedFunc<P, R>> {
-    instance
-        .get_module_export(&mut *store, index)
-        .and_then(Extern::into_func)?
-        .typed(&*store)
-        .ok()
-}
-
 /// Where a guest is in its life.
 enum Stage {
     /// It has a program and has not run.
@@ -246,8 +123,7 @@ impl From<wasmtime::Error> for Stop {
 /// One guest. Dropping it gives its slot back.
 pub struct Guest {
     // Dropped before the permit: the slot must be free when the permit says so.
-    store: Store<HostState>,
-    exports: Exports,
+    instance: Instance,
     stage: Stage,
     limits: Limits,
     catalog: Option<(CatalogImage, CatalogPlace)>,
@@ -276,16 +152,8 @@ impl Guest {
         let catalog_bytes = catalog.map_or(0, |catalog| catalog.bytes().len() as u64);
         let fixed_bytes = sandbox.facts().memory_bytes + catalog_bytes;
         let max_linear_bytes = limits.linear_memory_bytes(fixed_bytes);
-        let (store, exports, _) = make_instance(
-            sandbox.parts(),
-            HostState {
-                max_linear_bytes,
-                ..plain_state()
-            },
-        )?;
         Ok(Self {
-            store,
-            exports,
+            instance: Instance::new(sandbox.parts(), max_linear_bytes)?,
             stage: Stage::Waiting,
             limits,
             catalog: None,
@@ -314,15 +182,8 @@ impl Guest {
         catalog: Option<&CatalogImage>,
     ) -> Result<Self, SandboxError> {
         let mut guest = Self::instantiate(sandbox, *snapshot.limits(), catalog)?;
-        let memory = guest.exports.memory;
-        let wanted = u64::from(snapshot.memory_pages());
-        let delta = wanted.saturating_sub(memory.size(&guest.store));
-        if delta > 0 {
-            memory
-                .grow(&mut guest.store, delta)
-                .map_err(|error| SandboxError::Instantiate(format!("{error:#}")))?;
-        }
-        snapshot.write_into(memory.data_mut(&mut guest.store), catalog);
+        guest.instance.grow_to(snapshot.memory_pages())?;
+        snapshot.write_into(guest.instance.memory_mut(), catalog);
         guest.catalog = catalog.cloned().zip(snapshot.catalog_place());
         Ok(guest)
     }
@@ -337,9 +198,10 @@ impl Guest {
         entry: &Entry,
         stop: &StopHandle,
     ) -> Result<Slice, InputError> {
-        let Stage::Fresh(input) = std::mem::replace(&mut self.stage, Stage::Dead) else {
+        let Stage::Fresh(input) = &mut self.stage else {
             return Err(InputError::WrongStage("it was evaluated before"));
         };
+        let input = std::mem::take(input);
         let catalog = self.catalog_due.take();
         Ok(self.slice(thread, entry, stop, |guest| {
             if let Some(catalog) = catalog {
@@ -348,7 +210,7 @@ impl Guest {
             let length = input.len() as u32;
             guest.place_input(length, |buffer| buffer.copy_from_slice(&input))?;
             drop(input);
-            Ok(guest.exports.eval.call(&mut guest.store, length)?)
+            Ok(guest.instance.call(Export::Eval, length)?)
         }))
     }
 
@@ -369,7 +231,7 @@ impl Guest {
         let length = batch_bytes(batch, &self.limits)?;
         Ok(self.slice(thread, entry, stop, |guest| {
             guest.place_input(length, |buffer| write_batch(batch, buffer))?;
-            Ok(guest.exports.resume.call(&mut guest.store, length)?)
+            Ok(guest.instance.call(Export::Resume, length)?)
         }))
     }
 
@@ -382,13 +244,13 @@ impl Guest {
         if !matches!(self.stage, Stage::Waiting) {
             return Err(SnapshotError::WrongStage(self.stage_name()));
         }
-        if self.stack_pointer() != Some(self.sandbox.facts().stack_pointer) {
+        if self.instance.stack_pointer() != Some(self.sandbox.facts().stack_pointer) {
             self.stage = Stage::Dead;
             return Err(SnapshotError::Inconsistent("its stack is not empty"));
         }
         let catalog = self.catalog.as_ref().map(|(_, place)| *place);
         let baseline = self.sandbox.baseline()?;
-        let memory = self.exports.memory.data(&self.store);
+        let memory = self.instance.memory();
         Snapshot::take(baseline, memory, catalog, &self.limits, binding)
     }
 
@@ -401,7 +263,7 @@ impl Guest {
     /// Memory figures, as of the last slice.
     #[must_use]
     pub fn heap(&self) -> Heap {
-        let memory = self.exports.memory.data(&self.store);
+        let memory = self.instance.memory();
         let block = self.sandbox.control();
         Heap {
             bytes: block.read_u64(memory, control::HEAP_BYTES),
@@ -419,13 +281,6 @@ impl Guest {
         }
     }
 
-    fn stack_pointer(&mut self) -> Option<u32> {
-        match self.exports.stack_pointer.get(&mut self.store) {
-            Val::I32(value) => Some(value.cast_unsigned()),
-            _ => None,
-        }
-    }
-
     fn slice(
         &mut self,
         thread: &GuestThread,
@@ -439,49 +294,31 @@ impl Guest {
         if let Some(reason) = watch.due(Instant::now()) {
             return self.unrun(reason);
         }
-        let outcome = self.run(watch, entry, run);
-        let state = self.store.data_mut();
-        state.member = None;
-        if std::mem::take(&mut state.lowered) {
-            thread.retire();
-        }
-        let (asked, guest_time) = state.watch.take().map_or((None, Duration::ZERO), |watch| {
-            (watch.reason(), watch.spent())
-        });
-        self.finish(outcome, asked, guest_time)
-    }
-
-    fn run(
-        &mut self,
-        watch: Watch,
-        entry: &Entry,
-        run: impl FnOnce(&mut Self) -> Result<u32, Stop>,
-    ) -> Result<u32, Stop> {
-        let block = self.sandbox.control();
-        let memory = self.exports.memory;
+        let sandbox = Arc::clone(&self.sandbox);
+        let block = sandbox.control();
         block.enter(
-            memory.data_mut(&mut self.store),
+            self.instance.memory_mut(),
             entry.now_us,
             entry.seed.as_ref(),
         );
-        let sandbox = Arc::clone(&self.sandbox);
-        let state = self.store.data_mut();
-        state.member = Some(sandbox.crowd().enter());
-        state.watch = Some(watch);
-        state.running = Some((memory, block));
-        state.growth_refused = false;
-        self.store.set_epoch_deadline(1);
-        let _running = sandbox.ticker().enter();
-        run(self)
+        self.instance.begin(watch, sandbox.crowd(), block);
+        let running = sandbox.ticker().enter();
+        let outcome = run(self);
+        drop(running);
+        let watched = self.instance.end();
+        if watched.lowered {
+            thread.retire();
+        }
+        self.finish(outcome, &watched)
     }
 
     /// Asks for an input buffer and fills it.
     fn place_input(&mut self, length: u32, fill: impl FnOnce(&mut [u8])) -> Result<(), Stop> {
-        let address = self.exports.input.call(&mut self.store, length)?;
+        let address = self.instance.call(Export::Input, length)?;
         if address == 0 {
             return Err(Stop::NoRoom);
         }
-        let memory = self.exports.memory.data_mut(&mut self.store);
+        let memory = self.instance.memory_mut();
         let buffer = region_mut(memory, address, length)
             .ok_or(Stop::Protocol("the input buffer leaves the memory"))?;
         fill(buffer);
@@ -490,11 +327,11 @@ impl Guest {
 
     fn place_catalog(&mut self, catalog: CatalogImage) -> Result<(), Stop> {
         let length = catalog.bytes().len() as u32;
-        let address = self.exports.catalog.call(&mut self.store, length)?;
+        let address = self.instance.call(Export::Catalog, length)?;
         if address == 0 {
             return Err(Stop::NoRoom);
         }
-        let memory = self.exports.memory.data_mut(&mut self.store);
+        let memory = self.instance.memory_mut();
         let place = CatalogPlace {
             address,
             length,
@@ -508,14 +345,9 @@ impl Guest {
         Ok(())
     }
 
-    fn finish(
-        &mut self,
-        outcome: Result<u32, Stop>,
-        asked: Option<Reason>,
-        guest_time: Duration,
-    ) -> Slice {
+    fn finish(&mut self, outcome: Result<u32, Stop>, watched: &Watched) -> Slice {
         let (frames, broken) = self.read_frames();
-        let end = match (self.judge(outcome, asked), broken) {
+        let end = match (self.judge(outcome, watched.asked), broken) {
             (SliceEnd::Killed(kill), _) => SliceEnd::Killed(kill),
             (_, Some(broken)) => SliceEnd::Killed(Kill::Protocol(broken)),
             (end, None) => end,
@@ -525,12 +357,12 @@ impl Guest {
             SliceEnd::Done | SliceEnd::Deadlock => Stage::Ended,
             SliceEnd::Killed(_) => Stage::Dead,
         };
-        let memory = self.exports.memory.data(&self.store);
+        let memory = self.instance.memory();
         let block = self.sandbox.control();
         Slice {
             end,
             frames,
-            guest_time,
+            guest_time: watched.spent,
             heap: self.heap(),
             pending_calls: block.read_u32(memory, control::PENDING_CALLS),
             timers: block.read_u32(memory, control::TIMERS),
@@ -555,7 +387,7 @@ impl Guest {
 
     /// The committed frames, and what was wrong with them.
     fn read_frames(&self) -> (Vec<Frame>, Option<String>) {
-        let memory = self.exports.memory.data(&self.store);
+        let memory = self.instance.memory();
         match self.sandbox.control().output(memory) {
             None => (
                 Vec::new(),
@@ -594,7 +426,7 @@ impl Guest {
     }
 
     fn next_timer_us(&self) -> Option<u64> {
-        let memory = self.exports.memory.data(&self.store);
+        let memory = self.instance.memory();
         let due = self
             .sandbox
             .control()
@@ -610,82 +442,11 @@ impl Guest {
         };
         match error.downcast_ref::<Trap>() {
             Some(Trap::StackOverflow) => Kill::Stack,
-            Some(_) if self.store.data().growth_refused => Kill::Memory,
+            Some(_) if self.instance.growth_was_refused() => Kill::Memory,
             Some(trap) => Kill::Trap(trap_name(*trap)),
             None => Kill::Trap("host failure"),
         }
     }
-}
-
-fn make_instance(
-    parts: &Parts,
-    state: HostState,
-) -> Result<(Store<HostState>, Exports, Instance), SandboxError> {
-    let mut store = Store::new(&parts.engine, state);
-    store.limiter(|state| state);
-    store.epoch_deadline_callback(on_epoch);
-    store.set_epoch_deadline(1);
-    let instance = parts
-        .pre
-        .instantiate(&mut store)
-        .map_err(|error| SandboxError::Instantiate(format!("{error:#}")))?;
-    let exports = Exports::of(&mut store, instance, &parts.exports)
-        .ok_or_else(|| SandboxError::Instantiate("an export has changed its type".to_owned()))?;
-    Ok((store, exports, instance))
-}
-
-fn plain_state() -> HostState {
-    HostState {
-        max_linear_bytes: u64::from(u32::MAX),
-        growth_refused: false,
-        watch: None,
-        running: None,
-        lowered: false,
-        member: None,
-    }
-}
-
-/// Checks a fresh instance and reads what all of them share.
-///
-/// This runs one function of the image, which is part of this program, before any guest's program.
-pub(crate) fn read_facts(parts: &Parts) -> Result<Facts, SandboxError> {
-    let refuse = |why: &str| image::refuse(why.to_owned());
-    let (mut store, exports, instance) = make_instance(parts, plain_state())?;
-    let control = function::<(), u32>(&mut store, instance, &parts.exports.control)
-        .and_then(|function| function.call(&mut store, ()).ok())
-        .ok_or_else(|| refuse("its control block cannot be found"))?;
-    let Val::I32(stack_pointer) = exports.stack_pointer.get(&mut store) else {
-        return Err(refuse("its stack pointer has another type"));
-    };
-    let memory = exports.memory.data(&store);
-    if region(memory, control, CONTROL_BYTES).is_none() {
-        return Err(refuse("its control block leaves the memory"));
-    }
-    let block = Control::new(control);
-    let abi = block.read_u32(memory, control::ABI);
-    if abi != ABI_VERSION {
-        return Err(refuse(&format!(
-            "it speaks version {abi} of the bridge, this host {ABI_VERSION}"
-        )));
-    }
-    let facts = Facts {
-        control,
-        stack_pointer: stack_pointer.cast_unsigned(),
-        stack_low: block.read_u32(memory, control::STACK_LOW),
-        memory_bytes: memory.len() as u64,
-    };
-    let stack_fits = facts.stack_low < facts.stack_pointer
-        && u64::from(facts.stack_pointer) <= facts.memory_bytes;
-    if !stack_fits {
-        return Err(refuse("its stack leaves the memory"));
-    }
-    Ok(facts)
-}
-
-/// The memory of a fresh instance.
-pub(crate) fn read_baseline(parts: &Parts) -> Result<Box<[u8]>, SandboxError> {
-    let (store, exports, _) = make_instance(parts, plain_state())?;
-    Ok(exports.memory.data(&store).into())
 }
 
 fn kill_for(reason: Reason) -> Kill {
@@ -747,7 +508,7 @@ mod tests {
                     guest_budget: Duration::from_secs(20),
                 };
                 guest.eval(thread, &entry, &StopHandle::new()).unwrap();
-                let memory = guest.exports.memory.data(&guest.store);
+                let memory = guest.instance.memory();
                 let (scanned, compared) =
                     changed_both_ways(guest.sandbox.baseline().unwrap(), memory);
                 assert!(!compared.is_empty());

@@ -25,6 +25,7 @@ mod frames;
 mod guest;
 mod image;
 mod input;
+mod instance;
 mod limits;
 mod pagemap;
 mod sandbox;

@@ -13,9 +13,10 @@ use crate::control::Control;
 use crate::crowd::Crowd;
 use crate::engine::{self, PoolShape};
 use crate::error::{RestoreError, SandboxError, SnapshotError};
-use crate::guest::{self, Guest, HostState};
+use crate::guest::Guest;
 use crate::image::{ExportIndices, Facts, ImageHash, check_module};
 use crate::input::Program;
+use crate::instance::{self, HostState};
 use crate::limits::Limits;
 use crate::pagemap;
 use crate::snapshot::{Baseline, Snapshot, StoredSnapshot};
@@ -158,7 +159,7 @@ impl Inner {
         if let Some(baseline) = self.baseline.get() {
             return Ok(baseline);
         }
-        let memory = guest::read_baseline(&self.parts)?;
+        let memory = instance::read_baseline(&self.parts, &self.facts)?;
         Ok(self
             .baseline
             .get_or_init(|| Baseline::new(self.image, self.facts, memory)))
@@ -257,7 +258,7 @@ impl Sandbox {
             pre: prepare(&engine, &module)?,
             engine,
         };
-        let facts = guest::read_facts(&parts)?;
+        let facts = instance::read_facts(&parts)?;
         let ticker = Ticker::new(parts.engine.clone());
         ticker.start()?;
         let inner = Inner {

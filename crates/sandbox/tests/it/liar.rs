@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use codecell_sandbox::{
     Frame, InputError, Kill, Limits, Method, Program, RestoreError, Sandbox, SandboxError,
-    SandboxOptions, Slice, SliceEnd, SnapshotError, StopHandle,
+    SandboxOptions, Settlement, SettlementKind, Slice, SliceEnd, SnapshotError, StopHandle,
 };
 
 use crate::harness::{
@@ -232,6 +232,42 @@ fn an_ended_guest_is_not_entered_again() {
     let (eval, resume) = errors;
     assert!(matches!(eval, Some(InputError::WrongStage(_))));
     assert!(matches!(resume, Some(InputError::WrongStage(_))));
+}
+
+#[test]
+fn a_refused_entry_leaves_the_guest_unharmed() {
+    let limits = Limits {
+        message_bytes: 10,
+        ..Limits::default()
+    };
+    let (mut guest, _) = eval(
+        &LIARS,
+        &Program {
+            limits,
+            ..program("w")
+        },
+    );
+    let slice = on_thread(&LIARS, move |thread| {
+        let stop = StopHandle::new();
+        let large = Settlement {
+            call: 1,
+            kind: SettlementKind::ResolveText,
+            arrival_us: 1,
+            payload: "more than ten",
+        };
+        let refused = [
+            guest.eval(thread, &entry(1000), &stop),
+            guest.resume(thread, &[large], &entry(1000), &stop),
+        ];
+        assert!(refused.iter().all(Result::is_err));
+        guest.resume(thread, &[], &entry(10_000), &stop).unwrap()
+    });
+    assert_eq!(
+        slice.end,
+        SliceEnd::Pending {
+            next_timer_us: None
+        }
+    );
 }
 
 #[test]

@@ -1,0 +1,343 @@
+//! Instances of the image: how they are made, bounded, and watched while they run.
+//!
+//! All judgement of a running slice happens here, on the guest's own thread, in the callback that the
+//! engine makes when the epoch has risen.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use wasmtime::{
+    Extern, Global, Memory, ResourceLimiter, Store, StoreContextMut, TypedFunc, UpdateDeadline,
+    Val, WasmParams, WasmResults,
+};
+
+use crate::abi::{ABI_VERSION, CONTROL_BYTES, control};
+use crate::clock;
+use crate::control::{Control, region};
+use crate::crowd::{Crowd, Member};
+use crate::error::SandboxError;
+use crate::image::{self, ExportIndices, Facts};
+use crate::sandbox::Parts;
+use crate::stop::{Reason, Verdict, Watch};
+
+/// What the host knows about an instance.
+pub(crate) struct HostState {
+    max_linear_bytes: u64,
+    growth_refused: bool,
+    /// Set while a slice runs.
+    running: Option<Running>,
+}
+
+/// What the host knows about a running slice.
+struct Running {
+    watch: Watch,
+    /// The slice among all others.
+    member: Member,
+    /// Where the flag is that asks the engine to stop.
+    memory: Memory,
+    block: Control,
+    /// Whether the thread's priority was lowered.
+    lowered: bool,
+}
+
+/// What became of a slice, besides what the guest returned.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    /// Why the host asked it to stop, if it did.
+    pub(crate) asked: Option<Reason>,
+    /// Processor time that it used.
+    pub(crate) spent: Duration,
+    /// Whether its thread's priority was lowered.
+    pub(crate) lowered: bool,
+}
+
+impl ResourceLimiter for HostState {
+    fn memory_growing(
+        &mut self,
+        _: usize,
+        desired: usize,
+        maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let allowed = desired as u64 <= self.max_linear_bytes
+            && maximum.is_none_or(|maximum| desired <= maximum);
+        self.growth_refused |= !allowed;
+        Ok(allowed)
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        // Instantiation announces the table's first size as growth from nothing.
+        Ok(current == 0 || desired <= current)
+    }
+}
+
+/// Judges the running slice; called in guest code each time the epoch has risen.
+fn on_epoch(mut context: StoreContextMut<'_, HostState>) -> wasmtime::Result<UpdateDeadline> {
+    let Some(running) = &mut context.data_mut().running else {
+        return Ok(UpdateDeadline::Interrupt);
+    };
+    match running.judge() {
+        Verdict::Trap => return Ok(UpdateDeadline::Interrupt),
+        Verdict::Interrupt => {
+            let (memory, block) = (running.memory, running.block);
+            block.write(
+                memory.data_mut(&mut context),
+                control::INTERRUPT,
+                &1u32.to_le_bytes(),
+            );
+        }
+        Verdict::Continue | Verdict::Long => {}
+    }
+    Ok(UpdateDeadline::Continue(1))
+}
+
+impl Running {
+    /// The verdict on the slice, after it has stepped aside for others if it should.
+    fn judge(&mut self) -> Verdict {
+        let verdict = self.watch.check(Instant::now());
+        if verdict == Verdict::Long {
+            self.lowered = clock::lower_priority();
+            self.member.becomes_long();
+        }
+        let pause = self
+            .member
+            .pause()
+            .filter(|_| self.watch.reason().is_none());
+        let Some(pause) = pause else { return verdict };
+        std::thread::sleep(pause.min(self.watch.until_deadline()));
+        self.watch.check(Instant::now())
+    }
+}
+
+/// The functions of the guest that a running slice calls.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Export {
+    Input,
+    Catalog,
+    Eval,
+    Resume,
+}
+
+/// One instance of the image, with its memory and stack.
+pub(crate) struct Instance {
+    store: Store<HostState>,
+    exports: Exports,
+}
+
+impl Instance {
+    /// A fresh instance. No guest code runs.
+    pub(crate) fn new(parts: &Parts, max_linear_bytes: u64) -> Result<Self, SandboxError> {
+        let (store, exports, _) = instantiate(parts, max_linear_bytes)?;
+        Ok(Self { store, exports })
+    }
+
+    pub(crate) fn memory(&self) -> &[u8] {
+        self.exports.memory.data(&self.store)
+    }
+
+    pub(crate) fn memory_mut(&mut self) -> &mut [u8] {
+        self.exports.memory.data_mut(&mut self.store)
+    }
+
+    /// Grows the memory to this many pages of 64 KiB.
+    pub(crate) fn grow_to(&mut self, pages: u32) -> Result<(), SandboxError> {
+        let memory = self.exports.memory;
+        let delta = u64::from(pages).saturating_sub(memory.size(&self.store));
+        if delta > 0 {
+            memory
+                .grow(&mut self.store, delta)
+                .map_err(instantiate_error)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn stack_pointer(&mut self) -> Option<u32> {
+        read_stack_pointer(&mut self.store, &self.exports)
+    }
+
+    /// Opens a slice: from now on [`call`](Self::call) is watched.
+    pub(crate) fn begin(&mut self, watch: Watch, crowd: &Arc<Crowd>, block: Control) {
+        let memory = self.exports.memory;
+        let running = Running {
+            watch,
+            member: crowd.enter(),
+            memory,
+            block,
+            lowered: false,
+        };
+        let state = self.store.data_mut();
+        state.running = Some(running);
+        state.growth_refused = false;
+        self.store.set_epoch_deadline(1);
+    }
+
+    /// Closes the slice.
+    pub(crate) fn end(&mut self) -> Watched {
+        let running = self.store.data_mut().running.take();
+        running.map_or(
+            Watched {
+                asked: None,
+                spent: Duration::ZERO,
+                lowered: false,
+            },
+            |running| Watched {
+                asked: running.watch.reason(),
+                spent: running.watch.spent(),
+                lowered: running.lowered,
+            },
+        )
+    }
+
+    /// Runs guest code. Outside a slice it is trapped within a millisecond.
+    pub(crate) fn call(&mut self, export: Export, length: u32) -> wasmtime::Result<u32> {
+        let function = match export {
+            Export::Input => &self.exports.input,
+            Export::Catalog => &self.exports.catalog,
+            Export::Eval => &self.exports.eval,
+            Export::Resume => &self.exports.resume,
+        };
+        function.call(&mut self.store, length)
+    }
+
+    /// Whether growth was refused in the last slice.
+    pub(crate) fn growth_was_refused(&self) -> bool {
+        self.store.data().growth_refused
+    }
+}
+
+/// The exports of one instance.
+struct Exports {
+    memory: Memory,
+    stack_pointer: Global,
+    input: TypedFunc<u32, u32>,
+    catalog: TypedFunc<u32, u32>,
+    eval: TypedFunc<u32, u32>,
+    resume: TypedFunc<u32, u32>,
+}
+
+impl Exports {
+    fn of(
+        store: &mut Store<HostState>,
+        instance: wasmtime::Instance,
+        indices: &ExportIndices,
+    ) -> Option<Self> {
+        Some(Self {
+            memory: instance
+                .get_module_export(&mut *store, &indices.memory)?
+                .into_memory()?,
+            stack_pointer: instance
+                .get_module_export(&mut *store, &indices.stack_pointer)?
+                .into_global()?,
+            input: function(store, instance, &indices.input)?,
+            catalog: function(store, instance, &indices.catalog)?,
+            eval: function(store, instance, &indices.eval)?,
+            resume: function(store, instance, &indices.resume)?,
+        })
+    }
+}
+
+fn function<P: WasmParams, R: WasmResults>(
+    store: &mut Store<HostState>,
+    instance: wasmtime::Instance,
+    index: &wasmtime::ModuleExport,
+) -> Option<TypedFunc<P, R>> {
+    instance
+        .get_module_export(&mut *store, index)
+        .and_then(Extern::into_func)?
+        .typed(&*store)
+        .ok()
+}
+
+fn instantiate(
+    parts: &Parts,
+    max_linear_bytes: u64,
+) -> Result<(Store<HostState>, Exports, wasmtime::Instance), SandboxError> {
+    let state = HostState {
+        max_linear_bytes,
+        growth_refused: false,
+        running: None,
+    };
+    let mut store = Store::new(&parts.engine, state);
+    store.limiter(|state| state);
+    store.epoch_deadline_callback(on_epoch);
+    store.set_epoch_deadline(1);
+    let instance = parts
+        .pre
+        .instantiate(&mut store)
+        .map_err(instantiate_error)?;
+    let exports = Exports::of(&mut store, instance, &parts.exports)
+        .ok_or_else(|| SandboxError::Instantiate("an export has changed its type".to_owned()))?;
+    Ok((store, exports, instance))
+}
+
+fn instantiate_error(error: wasmtime::Error) -> SandboxError {
+    SandboxError::Instantiate(format!("{error:#}"))
+}
+
+fn read_stack_pointer(store: &mut Store<HostState>, exports: &Exports) -> Option<u32> {
+    match exports.stack_pointer.get(store) {
+        Val::I32(value) => Some(value.cast_unsigned()),
+        _ => None,
+    }
+}
+
+/// Checks a fresh instance and reads what all of them share.
+///
+/// This runs one function of the image, which is part of this program, before any guest's program.
+pub(crate) fn read_facts(parts: &Parts) -> Result<Facts, SandboxError> {
+    let refuse = |why: &str| image::refuse(why.to_owned());
+    let (mut store, exports, instance) = instantiate(parts, u64::from(u32::MAX))?;
+    let control = function::<(), u32>(&mut store, instance, &parts.exports.control)
+        .and_then(|function| function.call(&mut store, ()).ok())
+        .ok_or_else(|| refuse("its control block cannot be found"))?;
+    let stack_pointer = read_stack_pointer(&mut store, &exports)
+        .ok_or_else(|| refuse("its stack pointer has another type"))?;
+    let memory = exports.memory.data(&store);
+    if region(memory, control, CONTROL_BYTES).is_none() {
+        return Err(refuse("its control block leaves the memory"));
+    }
+    let block = Control::new(control);
+    let abi = block.read_u32(memory, control::ABI);
+    if abi != ABI_VERSION {
+        return Err(refuse(&format!(
+            "it speaks version {abi} of the bridge, this host {ABI_VERSION}"
+        )));
+    }
+    let stack_low = block.read_u32(memory, control::STACK_LOW);
+    let memory_bytes = memory.len() as u64;
+    if stack_low >= stack_pointer || u64::from(stack_pointer) > memory_bytes {
+        return Err(refuse("its stack leaves the memory"));
+    }
+    Ok(Facts {
+        control,
+        stack_pointer,
+        stack_low,
+        memory_bytes,
+    })
+}
+
+/// The memory of a fresh instance.
+///
+/// The stack is empty in an image, and left out of the copy so that it takes no resident memory.
+pub(crate) fn read_baseline(parts: &Parts, facts: &Facts) -> Result<Box<[u8]>, SandboxError> {
+    let instance = Instance::new(parts, u64::from(u32::MAX))?;
+    let memory = instance.memory();
+    let mut copy = vec![0; memory.len()].into_boxed_slice();
+    let (low, high) = (facts.stack_low as usize, facts.stack_pointer as usize);
+    if memory
+        .get(low..high)
+        .is_none_or(|stack| stack.iter().any(|byte| *byte != 0))
+    {
+        return Err(image::refuse("its stack is not empty".to_owned()));
+    }
+    for range in [0..low, high..memory.len()] {
+        if let (Some(to), Some(from)) = (copy.get_mut(range.clone()), memory.get(range)) {
+            to.copy_from_slice(from);
+        }
+    }
+    Ok(copy)
+}
