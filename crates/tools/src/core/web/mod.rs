@@ -6,6 +6,7 @@
 mod address;
 mod fetch;
 mod origin;
+mod tame;
 mod text;
 
 use std::time::Duration;

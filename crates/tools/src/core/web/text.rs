@@ -6,8 +6,6 @@ use crate::core::error::CoreError;
 const WIDTH: usize = 100;
 /// Bytes looked at when the server does not say what it sends.
 const SNIFF_BYTES: usize = 1024;
-/// Deepest nesting that is laid out; beyond it the markup is given as it is.
-const MAX_DEPTH: usize = 256;
 
 /// What a body is, by its declared type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,13 +83,14 @@ pub(super) fn decode(body: &[u8], content_type: &str) -> String {
     }
 }
 
-/// HTML as readable text.
+/// HTML as readable text; a page whose layout could take too long comes as it is, without scripts and the like.
 ///
 /// # Errors
 /// [`CoreError::Transfer`] if it cannot be laid out.
 pub(super) fn readable(html: &str) -> Result<String, CoreError> {
-    if depth(html) > MAX_DEPTH {
-        return Ok(html.to_owned());
+    let html = super::tame::cut(html);
+    if !super::tame::is_tame(&html) {
+        return Ok(html);
     }
     html2text::config::plain()
         .allow_width_overflow()
@@ -100,38 +99,4 @@ pub(super) fn readable(html: &str) -> Result<String, CoreError> {
         .map_err(|error| {
             CoreError::Transfer(format!("the page cannot be laid out as text: {error}"))
         })
-}
-
-/// An upper bound of the nesting of elements.
-///
-/// Layout time grows with depth times size, so a hostile page could cost minutes.
-fn depth(html: &str) -> usize {
-    let bytes = html.as_bytes();
-    let (mut depth, mut deepest) = (0usize, 0);
-    for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'<') {
-        match bytes.get(at + 1) {
-            Some(b'/') => depth = depth.saturating_sub(1),
-            Some(next) if next.is_ascii_alphabetic() && !is_void(&bytes[at + 1..]) => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            _ => {}
-        }
-    }
-    deepest
-}
-
-/// Elements that are never closed, or whose end tag is usually left out.
-fn is_void(tag: &[u8]) -> bool {
-    const NAMES: [&[u8]; 16] = [
-        b"area", b"base", b"br", b"col", b"dd", b"dt", b"hr", b"img", b"input", b"li", b"link",
-        b"meta", b"option", b"p", b"source", b"wbr",
-    ];
-    let len = tag
-        .iter()
-        .take_while(|byte| byte.is_ascii_alphanumeric())
-        .count();
-    NAMES
-        .iter()
-        .any(|name| tag[..len].eq_ignore_ascii_case(name))
 }
