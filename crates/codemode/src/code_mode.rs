@@ -112,7 +112,9 @@ impl CodeMode {
         let guard = AbortOnDrop { cell: &cell, ticket: &ticket };
         let outcome = answer_of(&cell, answered, ctx, &ticket).await;
         std::mem::forget(guard);
-        Ok(unshared(outcome?))
+        let outcome = outcome?;
+        cell.lock().history.delivered();
+        Ok(unshared(outcome))
     }
 
     /// Goes on with a suspended cell, or gives the result that followed `after` again.

@@ -14,6 +14,9 @@ const MAX_DEPTH: usize = 64;
 /// The value, or its head with markers, in at most `max_bytes` (at least [`MIN_CUT_BYTES`]) of JSON.
 pub(crate) fn cut(value: &Value, max_bytes: usize) -> Value {
     let max_bytes = max_bytes.max(MIN_CUT_BYTES);
+    if size(value, max_bytes) <= max_bytes {
+        return value.clone();
+    }
     fit(value, max_bytes, 0)
 }
 

@@ -20,11 +20,12 @@ struct Ended {
     effect: EffectKind,
 }
 
-/// The three lists that a result's effects are made of, in their order there.
+/// The lists that a result's effects are made of, in their order there.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     counts: [u32; 4],
-    unknown: Vec<Ended>,
+    /// Writes first, then reads.
+    unknown: [Vec<Ended>; 2],
     writes: Vec<Ended>,
     rest: Vec<Ended>,
     called: Vec<CalledTool>,
@@ -47,7 +48,8 @@ impl Ledger {
     pub(crate) fn close(&mut self, number: u64, tool: Arc<str>, state: CallState, effect: EffectKind) {
         self.counts[index(state)] = self.counts[index(state)].saturating_add(1);
         let list = match (state, effect) {
-            (CallState::Unknown, _) => &mut self.unknown,
+            (CallState::Unknown, EffectKind::Write) => &mut self.unknown[0],
+            (CallState::Unknown, EffectKind::Read) => &mut self.unknown[1],
             (_, EffectKind::Write) => &mut self.writes,
             (_, EffectKind::Read) => &mut self.rest,
         };
@@ -65,10 +67,10 @@ impl Ledger {
 
     /// What results say. `None` when every ended call was read-only and none is unknown.
     pub(crate) fn effects(&self) -> Option<Effects> {
-        if self.unknown.is_empty() && self.writes.is_empty() {
+        let lists = [&self.unknown[0], &self.unknown[1], &self.writes, &self.rest];
+        if lists[..3].iter().all(|list| list.is_empty()) {
             return None;
         }
-        let lists = [&self.unknown, &self.writes, &self.rest];
         let calls = lists.into_iter().flatten().take(MAX_EFFECT_CALLS);
         Some(Effects {
             committed: self.counts[index(CallState::Committed)],
@@ -86,7 +88,7 @@ impl Ledger {
         if let Some(names) = names(committed) {
             parts.push(format!("These calls took effect: {names}. Do not make them again."));
         }
-        if let Some(names) = names(self.unknown.iter()) {
+        if let Some(names) = names(self.unknown.iter().flatten()) {
             parts.push(format!(
                 "It is unknown whether these took effect: {names}. Look before you repeat them."
             ));

@@ -68,6 +68,10 @@ pub(crate) enum LegEnd {
     Suspended(WaitingReason),
 }
 
+/// The line before line 0, as the two's complement that the engine reads: it takes 0 for "not
+/// given". The wrapper's own line and an empty one come first, so the program's first line is 1.
+const FIRST_LINE: u32 = u32::MAX;
+
 enum After {
     Done,
     Yielded,
@@ -226,11 +230,11 @@ impl<'a> Leg<'a> {
             self.body.catalog = Some(facts.image()?.clone());
         }
         let program = Program {
-            source: &prepared.compile_unit(),
+            source: &prepared.compile_unit().replacen('\n', "\n\n", 1),
             injection: &dispatch::injection(prepared, &facts),
             catalog: self.body.catalog.as_ref(),
             limits: guest_limits(&self.body.options),
-            first_line: 0,
+            first_line: FIRST_LINE,
             flags: EvalFlags::default(),
         };
         let mut guest = self.cell.services.parts.sandbox.start(&program)?;

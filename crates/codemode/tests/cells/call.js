@@ -1,4 +1,4 @@
 return await tools.echo({a: 1})
 /*---
-exec -> 
+exec -> {"status":"completed","value":{"a":1}}
 ---*/

@@ -1,4 +1,4 @@
 return await tools.callRaw("echo", {a: 1})
 /*---
-exec -> 
+exec -> {"status":"completed","value":{"tool":{"id":"openclaw:core:echo","name":"echo","description":"The fake tool echo.","source":"openclaw"},"result":{"content":[],"details":{"a":1}}}}
 ---*/

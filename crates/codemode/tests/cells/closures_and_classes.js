@@ -4,5 +4,5 @@ c.bump(); await tools.echo({}); c.bump(); const m = new Map([[c, "kept"]]); cons
 await tools.echo({});
 return [c.n, Counter.made, add5(1), m.get(c), w.get(c)]
 /*---
-exec -> 
+exec -> {"status":"completed","value":[2,1,6,"kept","weak"]}
 ---*/

@@ -5,5 +5,5 @@ switch ((await tools.echo({v: 2})).v) { case 1: seen.push("one"); case 2: seen.p
 const {a, ...rest} = await tools.echo({a: 1, b: 2, c: 3}); seen.push(rest);
 return seen
 /*---
-exec -> 
+exec -> {"status":"completed","value":[[0,0],[0,1],"finally","caught","two","three",{"b":2,"c":3}]}
 ---*/

@@ -1,5 +1,5 @@
 // @exec: {"timeoutMs": 500, "colour": "red"}
 return "directed"
 /*---
-exec -> 
+exec -> {"status":"completed","value":"directed","warnings":[{"kind":"directive_unknown_key","message":"`// @exec:` knows `language` and `timeoutMs`; `colour` was ignored","line":1,"column":1}]}
 ---*/

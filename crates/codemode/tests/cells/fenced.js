@@ -2,5 +2,5 @@
 return "fenced"
 ```
 /*---
-exec -> 
+exec -> {"status":"completed","value":"fenced"}
 ---*/

@@ -1,4 +1,4 @@
 async () => { return (await tools.echo({v: 3})).v }
 /*---
-exec -> 
+exec -> {"status":"completed","value":3}
 ---*/

@@ -6,5 +6,5 @@ const out = [g.next().value, g.next(10).value];
 for await (const v of slow()) out.push(v);
 return out
 /*---
-exec -> 
+exec -> {"status":"completed","value":[2,10,1,2,3]}
 ---*/

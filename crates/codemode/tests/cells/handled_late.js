@@ -3,5 +3,5 @@ await tools.echo({}); await tools.echo({});
 p.catch(() => text("caught late"));
 return 1
 /*---
-exec -> 
+exec -> {"status":"completed","value":1,"output":[{"type":"text","text":"caught late"}]}
 ---*/

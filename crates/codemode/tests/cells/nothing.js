@@ -1,4 +1,4 @@
 const x = 1
 /*---
-exec -> 
+exec -> {"status":"completed","value":null}
 ---*/

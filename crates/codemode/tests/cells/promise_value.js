@@ -1,4 +1,4 @@
 return Promise.resolve({a: Promise.resolve(1)})
 /*---
-exec -> 
+exec -> {"status":"completed","value":{"a":"[promise: await it before returning it]"}}
 ---*/

@@ -6,10 +6,10 @@ const first = await Promise.race([a, b]);
 await Promise.all([a, b]);
 return {first, order}
 /*---
-exec -> 
+exec -> {"status":"waiting","runId":"<id>","seq":1,"reason":"yield","pendingToolCalls":[{"id":"c1","method":"tools.call","tool":"openclaw:core:hold","elapsedMs":0,"state":"running"},{"id":"c2","method":"tools.call","tool":"openclaw:core:hold","elapsedMs":0,"state":"running"}]}
 release b
 called hold b done
 release a
 called hold a done
-wait -> 
+wait -> {"status":"completed","value":{"first":{"key":"a"},"order":["b","a"]}}
 ---*/

@@ -5,10 +5,10 @@ await yield_control();
 await Promise.allSettled([a, b]);
 return order
 /*---
-exec -> 
+exec -> {"status":"waiting","runId":"<id>","seq":1,"reason":"yield","pendingToolCalls":[{"id":"c1","method":"tools.call","tool":"openclaw:core:hold","elapsedMs":0,"state":"running"},{"id":"c2","method":"tools.call","tool":"openclaw:core:hold","elapsedMs":0,"state":"running"}]}
 release b
 called hold b done
 release a
 called hold a done
-wait -> 
+wait -> {"status":"completed","value":["b:y","a:x"]}
 ---*/

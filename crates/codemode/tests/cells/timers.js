@@ -3,5 +3,5 @@ setTimeout(() => seen.push("30"), 30); setTimeout(() => seen.push("10"), 10); co
 await new Promise(r => setTimeout(r, 50));
 return seen
 /*---
-exec -> 
+exec -> {"status":"completed","value":["10","30"]}
 ---*/

@@ -1,4 +1,4 @@
 return ["echo" in tools, "nope" in tools, Object.keys(tools).includes("echo"), typeof tools.then, typeof tools.toJSON, typeof tools.nope, tools.echo === tools.echo]
 /*---
-exec -> 
+exec -> {"status":"completed","value":[true,false,true,"undefined","undefined","function",true]}
 ---*/

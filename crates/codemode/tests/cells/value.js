@@ -1,4 +1,4 @@
 return 1 + 1
 /*---
-exec -> 
+exec -> {"status":"completed","value":2}
 ---*/

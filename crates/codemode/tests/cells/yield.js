@@ -3,6 +3,6 @@ const back = await yield_control("because");
 n += 1;
 return {n, back}
 /*---
-exec -> 
-wait -> 
+exec -> {"status":"waiting","runId":"<id>","seq":1,"reason":"yield"}
+wait -> {"status":"completed","value":{"n":2,"back":{"status":"yielded","reason":"because"}}}
 ---*/
