@@ -105,22 +105,20 @@ mod system {
             size: size_of::<ScanArgument>() as u64,
             start: range.start,
             end: range.end,
-            regions: regions.as_mut_ptr().addr() as u64,
+            // The kernel writes through this address: its provenance is handed over with it.
+            regions: regions.as_mut_ptr().expose_provenance() as u64,
             region_count: REGIONS as u64,
             inverted: IS_FILE | IS_ZERO_PAGE,
             all_of: IS_FILE | IS_ZERO_PAGE,
             any_of: IS_PRESENT | IS_SWAPPED,
             ..ScanArgument::default()
         };
-        let regions = std::ptr::from_mut(regions);
         // SAFETY: the descriptor is open for the whole call. The kernel reads and writes the argument,
         // a live `pm_scan_arg` whose size field is its size, and writes at most `region_count` entries
         // to `regions`, a live array of that many, exclusively borrowed. Without a flag set the call
         // changes nothing about the scanned range, which it does not dereference.
         let count =
             unsafe { libc::ioctl(pagemap.as_raw_fd(), PAGEMAP_SCAN as _, &raw mut argument) };
-        // The array was written through its address only; this keeps it borrowed until after the call.
-        let _ = std::hint::black_box(regions);
         Some((usize::try_from(count).ok()?, argument.walk_end))
     }
 

@@ -261,6 +261,7 @@ impl Sandbox {
         let facts = instance::read_facts(&parts)?;
         let ticker = Ticker::new(parts.engine.clone());
         ticker.start()?;
+        let crowd = Arc::new(Crowd::new(processors()));
         let inner = Inner {
             parts,
             facts,
@@ -272,8 +273,8 @@ impl Sandbox {
             max_guests,
             max_memory_bytes: options.max_memory_bytes,
             ticker,
-            crowd: Arc::new(Crowd::new(processors())),
-            threads: Threads::new(max_guests, options.max_queued),
+            threads: Threads::new(max_guests, options.max_queued, Arc::clone(&crowd)),
+            crowd,
         };
         Ok(Self {
             inner: Arc::new(inner),

@@ -11,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use crate::crowd::{Crowd, Member};
 use crate::engine::THREAD_STACK_BYTES;
 
 /// How long a thread without work stays.
@@ -74,6 +75,8 @@ impl Ticket {
 struct Job {
     id: u64,
     work: Work,
+    /// Makes long guests step aside while a thread wakes up for this job.
+    arrival: Option<Member>,
 }
 
 #[derive(Default)]
@@ -89,7 +92,7 @@ struct State {
 }
 
 impl State {
-    fn push(&mut self, session: &str, work: Work) -> (Arc<str>, u64) {
+    fn push(&mut self, session: &str, work: Work, arrival: Option<Member>) -> (Arc<str>, u64) {
         let key = match self.jobs.get_key_value(session) {
             Some((key, _)) => Arc::clone(key),
             None => {
@@ -104,7 +107,7 @@ impl State {
         self.jobs
             .entry(Arc::clone(&key))
             .or_default()
-            .push_back(Job { id, work });
+            .push_back(Job { id, work, arrival });
         (key, id)
     }
 
@@ -167,10 +170,11 @@ impl Shared {
 #[derive(Debug)]
 pub(crate) struct Threads {
     shared: Arc<Shared>,
+    crowd: Arc<Crowd>,
 }
 
 impl Threads {
-    pub(crate) fn new(max_threads: u32, max_queued: u32) -> Self {
+    pub(crate) fn new(max_threads: u32, max_queued: u32, crowd: Arc<Crowd>) -> Self {
         let shared = Shared {
             state: Mutex::default(),
             wake: Condvar::new(),
@@ -179,6 +183,7 @@ impl Threads {
         };
         Self {
             shared: Arc::new(shared),
+            crowd,
         }
     }
 
@@ -190,7 +195,9 @@ impl Threads {
                 max_queued: self.shared.max_queued,
             });
         }
-        let (session, id) = state.push(session, work);
+        let starts_now = state.queued < state.idle || state.threads < self.shared.max_threads;
+        let arrival = starts_now.then(|| self.crowd.enter());
+        let (session, id) = state.push(session, work, arrival);
         let ticket = Ticket {
             shared: Arc::downgrade(&self.shared),
             session,
@@ -247,8 +254,9 @@ fn run(shared: &Arc<Shared>) {
         retire: Cell::new(false),
         not_send: PhantomData,
     };
-    while let Some(job) = next_job(shared, &thread) {
-        if catch_unwind(AssertUnwindSafe(|| (job.work)(&thread))).is_err() {
+    while let Some(Job { work, arrival, .. }) = next_job(shared, &thread) {
+        drop(arrival);
+        if catch_unwind(AssertUnwindSafe(|| work(&thread))).is_err() {
             tracing::error!("a guest thread's job panicked");
         }
     }
@@ -301,6 +309,10 @@ mod tests {
 
     use super::*;
 
+    fn threads(max_threads: u32, max_queued: u32) -> Threads {
+        Threads::new(max_threads, max_queued, Arc::new(Crowd::new(2)))
+    }
+
     const PATIENCE: Duration = Duration::from_secs(30);
 
     fn collect<T>(receive: &Receiver<T>, count: usize) -> Vec<T> {
@@ -324,7 +336,7 @@ mod tests {
 
     #[test]
     fn sessions_take_turns() {
-        let threads = Threads::new(1, 100);
+        let threads = threads(1, 100);
         let release = block(&threads, "first");
         let (done, receive) = channel();
         for name in ["a1", "a2", "a3", "b1", "c1", "b2"] {
@@ -338,7 +350,7 @@ mod tests {
 
     #[test]
     fn threads_grow_to_the_maximum_and_no_further() {
-        let threads = Threads::new(3, 100);
+        let threads = threads(3, 100);
         let releases: Vec<_> = (0..3).map(|_| block(&threads, "a")).collect();
         let (done, receive) = channel();
         let _ticket = threads
@@ -352,7 +364,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_refuses_and_a_cancelled_job_never_runs() {
-        let threads = Threads::new(1, 2);
+        let threads = threads(1, 2);
         let release = block(&threads, "a");
         let (done, receive) = channel();
         let spawn = |name: &'static str| {
@@ -382,7 +394,7 @@ mod tests {
 
     #[test]
     fn a_panicking_job_harms_nobody() {
-        let threads = Threads::new(1, 10);
+        let threads = threads(1, 10);
         let (done, receive) = channel();
         let _first = threads
             .spawn("a", Box::new(|_| std::panic::panic_any("on purpose")))
@@ -395,7 +407,7 @@ mod tests {
 
     #[test]
     fn a_retired_thread_is_replaced() {
-        let threads = Threads::new(1, 10);
+        let threads = threads(1, 10);
         let release = block(&threads, "a");
         let (done, receive) = channel();
         for retire in [true, false, false] {
@@ -417,7 +429,7 @@ mod tests {
 
     #[test]
     fn waiting_jobs_run_after_the_owner_is_gone() {
-        let threads = Threads::new(1, 10);
+        let threads = threads(1, 10);
         let release = block(&threads, "a");
         let (done, receive) = channel();
         let ticket = threads
