@@ -20,6 +20,9 @@ use crate::image::{self, ExportIndices, Facts};
 use crate::sandbox::Parts;
 use crate::stop::{Reason, Verdict, Watch};
 
+/// The longest sleep between two looks at the reasons to stop.
+const NAP: Duration = Duration::from_millis(3);
+
 /// What the host knows about an instance.
 pub(crate) struct HostState {
     max_linear_bytes: u64,
@@ -108,8 +111,20 @@ impl Running {
             .pause()
             .filter(|_| self.watch.reason().is_none());
         let Some(pause) = pause else { return verdict };
-        std::thread::sleep(pause.min(self.watch.until_deadline()));
+        self.step_aside(pause);
         self.watch.check(Instant::now())
+    }
+
+    /// Sleeps, but not past a reason to stop.
+    fn step_aside(&self, pause: Duration) {
+        let end = Instant::now() + pause.min(self.watch.until_deadline());
+        loop {
+            let now = Instant::now();
+            if now >= end || self.watch.due(now).is_some() {
+                return;
+            }
+            std::thread::sleep(NAP.min(end - now));
+        }
     }
 }
 

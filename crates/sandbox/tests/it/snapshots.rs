@@ -326,6 +326,26 @@ fn catalog_places_that_lie_are_refused() {
     }
 }
 
+proptest::proptest! {
+    #[test]
+    fn random_bytes_are_refused_without_panic(
+        mut bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..1024),
+        keep in 0usize..HEADER,
+    ) {
+        // Keeping the start of a real header gets past the first checks.
+        let keep = keep.min(bytes.len());
+        bytes[..keep].copy_from_slice(&COUNTER[..keep]);
+        proptest::prop_assert!(revive(&bytes, None).is_err());
+        if bytes.len() > HEADER + SEAL {
+            bytes[..HEADER].copy_from_slice(&COUNTER[..HEADER]);
+            let body = (bytes.len() - HEADER - SEAL) as u32;
+            bytes[100..104].copy_from_slice(&body.to_le_bytes());
+            reseal(&mut bytes);
+            proptest::prop_assert!(revive(&bytes, None).is_err());
+        }
+    }
+}
+
 #[test]
 fn two_restores_of_one_snapshot_do_not_meet() {
     let first = revive(&COUNTER, None).unwrap();
