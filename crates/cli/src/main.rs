@@ -1,3 +1,9 @@
-//! The codecell command.
+//! The `codecell` command.
 
-fn main() {}
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    codecell_cli::main()
+}

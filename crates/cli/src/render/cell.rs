@@ -1,0 +1,207 @@
+//! A cell's result for a person: what goes to stdout, and what is told on stderr.
+
+use std::fmt::Write as _;
+
+use codecell_protocol::{
+    CallState, CellResult, Completed, Effects, Failed, OutputItem, PendingCall, PendingState,
+    Waiting, Warning,
+};
+use serde_json::value::RawValue;
+
+use super::json;
+use crate::escape::visible;
+use crate::streams::{Streams, style};
+
+/// One item of output as it goes to stdout.
+pub(crate) fn output_item(item: &OutputItem) -> String {
+    match item {
+        OutputItem::Text { text } => text.clone(),
+        OutputItem::Json { value } => json::indent(value.get()),
+    }
+}
+
+/// The value as it goes to stdout: a string as it is, anything else as indented JSON. `None` for a
+/// `null` after output, which would only be noise.
+pub(crate) fn value(value: &RawValue, wrote_output: bool) -> Option<String> {
+    if wrote_output && value.get() == "null" {
+        return None;
+    }
+    let text = serde_json::from_str::<String>(value.get());
+    Some(text.unwrap_or_else(|_| json::indent(value.get())))
+}
+
+/// What stderr says about a result, line by line; empty when there is nothing to say.
+pub(crate) fn remarks(streams: &Streams, result: &CellResult) -> String {
+    let mut out = String::new();
+    match result {
+        CellResult::Completed(completed) => completed_remarks(streams, completed, &mut out),
+        CellResult::Waiting(waiting) => waiting_remarks(streams, waiting, &mut out),
+        CellResult::Failed(failed) => failed_remarks(streams, failed, &mut out),
+    }
+    out.trim_end().to_owned()
+}
+
+fn completed_remarks(streams: &Streams, completed: &Completed, out: &mut String) {
+    warnings(streams, &completed.warnings, out);
+    if let Some(hint) = &completed.hint {
+        hint_line(streams, hint, out);
+    }
+    if let Some(saved) = &completed.saved {
+        let id = visible(&saved.id);
+        line(
+            out,
+            &format!(
+                "the value was cut; all {} bytes are saved as `{id}`",
+                saved.bytes
+            ),
+        );
+    }
+    let unclear = completed
+        .effects
+        .as_ref()
+        .is_some_and(|effects| effects.unknown > 0);
+    if let Some(effects) = completed
+        .effects
+        .as_ref()
+        .filter(|_| unclear || streams.verbose())
+    {
+        effect_lines(streams, effects, out);
+    }
+}
+
+fn waiting_remarks(streams: &Streams, waiting: &Waiting, out: &mut String) {
+    warnings(streams, &waiting.warnings, out);
+    line(out, &format!("waiting: {} is suspended", waiting.run_id));
+    for call in &waiting.pending_tool_calls {
+        line(out, &format!("  {}", pending(call)));
+    }
+    if let Some(effects) = &waiting.effects {
+        effect_lines(streams, effects, out);
+    }
+}
+
+/// One outstanding call in words.
+pub(crate) fn pending(call: &PendingCall) -> String {
+    let name = visible(call.tool.as_deref().unwrap_or(&call.method));
+    let seconds = call.elapsed_ms / 1000;
+    match call.state {
+        PendingState::Queued => format!("{name} waits for its turn"),
+        PendingState::Running => format!("{name} has run for {seconds} s"),
+        PendingState::Approval => format!("{name} waits for approval"),
+    }
+}
+
+fn failed_remarks(streams: &Streams, failed: &Failed, out: &mut String) {
+    warnings(streams, &failed.warnings, out);
+    let heading = streams.styled_err(style::ERROR, "error:");
+    // The engine's plainest class says nothing that the heading does not.
+    let error = failed
+        .error
+        .strip_prefix("Error: ")
+        .unwrap_or(&failed.error);
+    line(out, &format!("{heading} {}", visible(error)));
+    if let Some(frame) = failed
+        .failure
+        .frame
+        .as_deref()
+        .filter(|frame| !failed.error.contains(frame))
+    {
+        line(out, &visible(frame));
+    }
+    let mut kind = format!("({}, {}", failed.code, failed.failure.kind);
+    if let Some(at) = failed
+        .failure
+        .line
+        .filter(|at| !failed.error.contains(&format!("line {at}")))
+    {
+        let _ = write!(kind, ", line {at}");
+        if let Some(column) = failed.failure.column {
+            let _ = write!(kind, " column {column}");
+        }
+    }
+    line(out, &streams.styled_err(style::DIM, kind + ")"));
+    if let Some(saved) = &failed.failure.saved {
+        let id = visible(&saved.id);
+        line(
+            out,
+            &format!(
+                "all {} bytes of the value were kept as `{id}` until this command ended",
+                saved.bytes
+            ),
+        );
+    }
+    // Calls that never began are told by the error itself.
+    if let Some(effects) = failed
+        .effects
+        .as_ref()
+        .filter(|effects| has_happened(effects) || streams.verbose())
+    {
+        effect_lines(streams, effects, out);
+    }
+}
+
+const fn has_happened(effects: &Effects) -> bool {
+    effects.committed + effects.unknown + effects.failed > 0
+}
+
+fn warnings(streams: &Streams, warnings: &[Warning], out: &mut String) {
+    for warning in warnings {
+        let heading = streams.styled_err(style::WARNING, "warning:");
+        let place = warning
+            .line
+            .map(|at| format!(" (line {at})"))
+            .unwrap_or_default();
+        line(
+            out,
+            &format!("{heading} {}{place}", visible(&warning.message)),
+        );
+    }
+}
+
+/// A line of advice.
+pub(crate) fn hint_line(streams: &Streams, hint: &str, out: &mut String) {
+    let heading = streams.styled_err(style::HINT, "hint:");
+    line(out, &format!("{heading} {}", visible(hint)));
+}
+
+fn effect_lines(streams: &Streams, effects: &Effects, out: &mut String) {
+    let heading = streams.styled_err(style::HEADING, "effects:");
+    let counts = [
+        (effects.committed, "committed"),
+        (effects.unknown, "unknown"),
+        (effects.failed, "failed without effect"),
+        (effects.not_started, "not started"),
+    ];
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    line(out, &format!("{heading} {}", counts.join(", ")));
+    for call in &effects.calls {
+        let state = match call.state {
+            CallState::Committed => "committed",
+            CallState::Unknown => "unknown",
+            CallState::Failed => "failed",
+            CallState::NotStarted => "not started",
+        };
+        line(out, &format!("  {state:<11}  {}", visible(&call.tool)));
+    }
+    let listed = effects.calls.len();
+    let all = effects.committed + effects.unknown + effects.failed + effects.not_started;
+    if (all as usize) > listed {
+        line(out, &format!("  and {} more", all as usize - listed));
+    }
+    if effects.unknown > 0 {
+        hint_line(
+            streams,
+            "an unknown call may or may not have had its effect: look before you run it again",
+            out,
+        );
+    }
+}
+
+fn line(out: &mut String, text: &str) {
+    out.push_str(text);
+    out.push('\n');
+}
