@@ -52,11 +52,6 @@ pub fn usage() -> (usize, usize) {
     (ACCOUNT.used.get(), ACCOUNT.peak.get())
 }
 
-/// How often an allocation of the engine was refused.
-pub fn refusals() -> u32 {
-    ACCOUNT.refusals.get()
-}
-
 fn admit(extra: usize) -> bool {
     let wanted = ACCOUNT.used.get().saturating_add(extra);
     let limit = ACCOUNT.limit.get();

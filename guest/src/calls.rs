@@ -48,8 +48,16 @@ fn settle(function: &Val, value: &Val) -> Js<()> {
     Ok(())
 }
 
+/// An unsettled call.
+pub struct Call {
+    /// Its promise.
+    pub deferred: Deferred,
+    /// An error made where the call was made; it becomes the reason if the call is rejected.
+    pub site: Val,
+}
+
 struct Calls {
-    pending: RefCell<BTreeMap<u32, Deferred>>,
+    pending: RefCell<BTreeMap<u32, Call>>,
     next_id: Cell<u32>,
     turn_calls: Cell<u32>,
     turn_bytes: Cell<usize>,
@@ -172,7 +180,9 @@ fn send(
     CALLS.turn_calls.set(CALLS.turn_calls.get() + 1);
     let id = CALLS.next_id.get();
     CALLS.next_id.set(id.wrapping_add(1));
-    CALLS.pending.borrow_mut().insert(id, deferred);
+    let site = errors::error_here()?;
+    let call = Call { deferred, site };
+    CALLS.pending.borrow_mut().insert(id, call);
     publish();
     let length = (target.len() as u32).to_le_bytes();
     frames::push(
@@ -188,9 +198,9 @@ fn publish() {
     control::set_u32(at::PENDING_CALLS, pending() as u32);
 }
 
-/// Takes the promise of a call out of the table.
-pub fn take(id: u32) -> Option<Deferred> {
-    let deferred = CALLS.pending.borrow_mut().remove(&id);
+/// Takes a call out of the table.
+pub fn take(id: u32) -> Option<Call> {
+    let call = CALLS.pending.borrow_mut().remove(&id);
     publish();
-    deferred
+    call
 }

@@ -7,7 +7,7 @@
 use rquickjs_sys as sys;
 
 use crate::intrinsics;
-use crate::js::{self, JSValue, Js, Own, Text, Thrown, Val};
+use crate::js::{self, JSAtom, JSValue, Js, Own, Text, Thrown, Val};
 use crate::json;
 
 /// What a conversion is for.
@@ -50,6 +50,7 @@ impl From<Thrown> for Failure {
 /// The JSON text of `value`.
 pub fn to_json(value: JSValue, purpose: Purpose, limits: Limits) -> Result<Vec<u8>, Failure> {
     let mut writer = Writer {
+        keys: Keys(Vec::new()),
         out: Vec::new(),
         open: Vec::new(),
         purpose,
@@ -59,7 +60,41 @@ pub fn to_json(value: JSValue, purpose: Purpose, limits: Limits) -> Result<Vec<u
     Ok(writer.out)
 }
 
+/// JSON forms of keys, by atom: rows repeat their keys.
+struct Keys(Vec<Option<(JSAtom, Box<[u8]>)>>);
+
+/// Slots of [`Keys`]; a power of two.
+const KEY_SLOTS: usize = 64;
+
+impl Keys {
+    /// The key as a JSON string. The atom stays referenced while it is here, so it names nothing else.
+    fn text(&mut self, atom: JSAtom) -> Js<&[u8]> {
+        if self.0.is_empty() {
+            self.0.resize_with(KEY_SLOTS, || None);
+        }
+        let slot = &mut self.0[atom as usize % KEY_SLOTS];
+        if slot.as_ref().is_none_or(|(known, _)| *known != atom) {
+            let mut text = Vec::new();
+            json::push_string(&mut text, js::atom_text(atom)?.bytes());
+            let old = slot.replace((js::dup_atom(atom), text.into_boxed_slice()));
+            if let Some((old, _)) = old {
+                js::free_atom(old);
+            }
+        }
+        Ok(slot.as_ref().map_or(&[], |(_, text)| text))
+    }
+}
+
+impl Drop for Keys {
+    fn drop(&mut self) {
+        for (atom, _) in self.0.drain(..).flatten() {
+            js::free_atom(atom);
+        }
+    }
+}
+
 struct Writer {
+    keys: Keys,
     out: Vec<u8>,
     open: Vec<JSValue>,
     purpose: Purpose,
@@ -295,8 +330,7 @@ impl Writer {
             if self.out.last() != Some(&b'{') {
                 self.out.push(b',');
             }
-            let key = names.text(atom)?;
-            json::push_string(&mut self.out, key.bytes());
+            self.out.extend_from_slice(self.keys.text(atom)?);
             self.out.push(b':');
             match value {
                 Some(value) => self.value(value.raw())?,

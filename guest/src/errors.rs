@@ -2,11 +2,11 @@
 
 use rquickjs_sys as sys;
 
-use crate::abi::{ErrorSource, FrameKind, eval_field, fault};
+use crate::abi::{ErrorSource, FrameKind, eval_field};
 use crate::convert;
-use crate::intrinsics::{self, Kept};
+use crate::intrinsics;
 use crate::js::{self, JSValue, Js, Text, Val};
-use crate::{alloc, control, frames, json, limits};
+use crate::{control, exhaustion, frames, json, limits};
 
 /// Longest message in an error frame, in bytes.
 const MESSAGE_BYTES: usize = 16 * 1024;
@@ -36,19 +36,23 @@ pub fn plumbing_error(message: &str, code: Option<&str>) -> Js<Val> {
     Ok(error)
 }
 
-fn bare_error(message: &str) -> Js<Val> {
+/// An error without message that remembers where it was made.
+pub fn error_here() -> Js<Val> {
     // SAFETY: the context is alive.
-    let error = Val::check(unsafe { sys::JS_NewError(js::ctx()) })?;
+    Val::check(unsafe { sys::JS_NewError(js::ctx()) })
+}
+
+fn bare_error(message: &str) -> Js<Val> {
+    let error = error_here()?;
     js::define(&error, "message", Val::string(message)?, HIDDEN)?;
     Ok(error)
 }
 
-/// The `Error` that a rejected call gives: the fields of the host's JSON as own properties.
-pub fn from_host(payload: &mut Vec<u8>, call: u32) -> Js<Val> {
+/// Makes `error`, which was made at the call, the one that a rejected call gives: the fields of the host's
+/// JSON become own properties.
+pub fn from_host(payload: &mut Vec<u8>, error: Val, call: u32) -> Js<Val> {
     let fields = js::parse_json(payload)?;
     let text = |key: &str| js::own_data(fields.raw(), key).filter(|v| js::is_string(v.raw()));
-    // SAFETY: the context is alive.
-    let error = Val::check(unsafe { sys::JS_NewError(js::ctx()) })?;
     if let Some(message) = text("message") {
         js::define(&error, "message", message, HIDDEN)?;
     }
@@ -169,7 +173,7 @@ fn push_number(out: &mut Vec<u8>, key: &str, value: u32) {
 
 /// Commits the error frame for `thrown`; `others` are further rejections that nobody handled.
 pub fn report(source: ErrorSource, thrown: &Val, others: &[Val]) {
-    note_engine_limits(thrown.raw());
+    control::add_fault(exhaustion::fault_of(thrown.raw()));
     let described = describe(thrown.raw());
     let mut out = vec![b'{'];
     push_text(&mut out, "name", &described.name, 256);
@@ -220,35 +224,6 @@ fn push_others(out: &mut Vec<u8>, others: &[Val]) {
         out.push(b'}');
     }
     out.push(b']');
-}
-
-/// Sets the faults that say that a limit of the engine ended the program.
-fn note_engine_limits(thrown: JSValue) {
-    if alloc::refusals() > 0 && is_engine_oom(thrown) {
-        control::add_fault(fault::ENDED_BY_MEMORY);
-    }
-    if is_engine_error(
-        thrown,
-        Kept::RangeErrorProto,
-        "Maximum call stack size exceeded",
-    ) {
-        control::add_fault(fault::STACK_OVERFLOW | fault::ENDED_BY_STACK);
-    }
-}
-
-fn is_engine_oom(thrown: JSValue) -> bool {
-    js::tag(thrown) == sys::JS_TAG_NULL
-        || is_engine_error(thrown, Kept::InternalErrorProto, "out of memory")
-}
-
-fn is_engine_error(thrown: JSValue, proto: Kept, message: &str) -> bool {
-    if !js::is_error(thrown) {
-        return false;
-    }
-    // SAFETY: an error is no proxy, so no user code runs.
-    let own = Val::own(unsafe { sys::JS_GetPrototype(js::ctx(), thrown) });
-    own.raw() == intrinsics::kept(proto).raw()
-        && text_field(thrown, "message").is_some_and(|text| text == message)
 }
 
 /// Commits the frame for a value that could not be converted.

@@ -17,8 +17,6 @@
     WeakMap.prototype.set,
     WeakMap.prototype.get,
     Function.prototype.toString,
-    RangeError.prototype,
-    InternalError.prototype,
   ];
   const flags = ['hasIndices', 'global', 'ignoreCase', 'multiline', 'dotAll', 'unicode', 'unicodeSets', 'sticky']
     .map((name) => getter(RegExp.prototype, name));

@@ -43,10 +43,6 @@ pub enum Kept {
     WeakMapGet,
     /// `Function.prototype.toString`.
     FunctionText,
-    /// `RangeError.prototype`.
-    RangeErrorProto,
-    /// `InternalError.prototype`.
-    InternalErrorProto,
 }
 
 /// Classes, as far as conversions tell them apart.
@@ -412,17 +408,9 @@ impl Names {
         self.rows().iter().map(|row| row.atom)
     }
 
-    /// The text of one key.
-    pub fn text(&self, atom: JSAtom) -> Js<Text> {
-        // SAFETY: the atom is alive while the table is.
-        let key = Val::check(unsafe { sys::JS_AtomToString(js::ctx(), atom) })?;
-        Text::of(key.raw())
-    }
-
     /// The key is one that every error shows already.
     pub fn is_error_field(&self, atom: JSAtom) -> bool {
-        self.text(atom)
-            .is_ok_and(|key| matches!(key.bytes(), b"name" | b"message" | b"stack"))
+        js::atom_text(atom).is_ok_and(|key| matches!(key.bytes(), b"name" | b"message" | b"stack"))
     }
 }
 

@@ -252,6 +252,25 @@ impl Drop for Atom {
     }
 }
 
+/// The text of a live atom.
+pub fn atom_text(atom: JSAtom) -> Js<Text> {
+    // SAFETY: the caller holds the atom alive.
+    let key = Val::check(unsafe { sys::JS_AtomToString(ctx(), atom) })?;
+    Text::of(key.raw())
+}
+
+/// One more reference to a live atom.
+pub fn dup_atom(atom: JSAtom) -> JSAtom {
+    // SAFETY: the caller holds the atom alive.
+    unsafe { sys::JS_DupAtom(ctx(), atom) }
+}
+
+/// Gives one reference back.
+pub fn free_atom(atom: JSAtom) {
+    // SAFETY: the caller owns the reference.
+    unsafe { sys::JS_FreeAtom(ctx(), atom) }
+}
+
 /// Takes the pending exception.
 pub fn take_exception() -> Val {
     // SAFETY: the context is alive.

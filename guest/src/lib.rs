@@ -20,6 +20,7 @@ mod dynamic;
 mod engine;
 mod entry;
 mod errors;
+mod exhaustion;
 mod frames;
 mod globals;
 mod inject;

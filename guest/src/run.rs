@@ -124,28 +124,27 @@ pub fn deliver(settlement: &Settlement<'_>) -> Result<bool, Stopped> {
         finish_macrotask()?;
         return Ok(true);
     }
-    let Some(deferred) = calls::take(settlement.id) else {
+    let Some(call) = calls::take(settlement.id) else {
         return Ok(false);
     };
-    let outcome = settle(settlement, &deferred);
-    judge(outcome)?;
-    drop(deferred);
+    judge(settle(settlement, call))?;
     finish_macrotask()?;
     Ok(true)
 }
 
-fn settle(settlement: &Settlement<'_>, deferred: &calls::Deferred) -> Js<()> {
+fn settle(settlement: &Settlement<'_>, call: calls::Call) -> Js<()> {
+    let calls::Call { deferred, site } = call;
     let value = match settlement.kind {
         settlement::RESOLVE_JSON => js::parse_json(&mut settlement.payload.to_vec()),
         settlement::RESOLVE_TEXT => Val::string_bytes(settlement.payload),
         _ => {
-            let error = errors::from_host(&mut settlement.payload.to_vec(), settlement.id);
-            return reject(deferred, error);
+            let error = errors::from_host(&mut settlement.payload.to_vec(), site, settlement.id);
+            return reject(&deferred, error);
         }
     };
     match value {
         Ok(value) => deferred.resolve(&value),
-        Err(thrown) => reject(deferred, Err(thrown)),
+        Err(thrown) => reject(&deferred, Err(thrown)),
     }
 }
 

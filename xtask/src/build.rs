@@ -114,7 +114,14 @@ pub(crate) fn flags_text() -> String {
 pub(crate) fn compile(root: &Path, target_dir: &Path, tools: &Tools) -> Result<PathBuf> {
     let guest = root.join("guest");
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let c_flags = format!("{C_FLAGS} -include {}", guest.join("c/engine.h").display());
+    let header = guest.join("c/engine.h");
+    // Cargo does not know that the engine includes the header; a change of the flags tells it.
+    let version = crate::lock::hash(&std::fs::read(&header)?);
+    let c_flags = format!(
+        "{C_FLAGS} -DCODECELL_HEADER=0x{} -include {}",
+        &version[..8],
+        header.display()
+    );
     let status = Command::new(cargo)
         .args(["build", "--release", "--locked", "--target", TARGET])
         .current_dir(&guest)

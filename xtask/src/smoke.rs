@@ -126,7 +126,7 @@ fn header(source: &[u8], injection: &[u8], flags: u32, memory: u32) -> Vec<u8> {
     input
 }
 
-/// Runs the file; `options` are `--park`, `--quiet`, `--time`, `--dynamic`, `--script`, `--memory=<MiB>`, `--inject=<json>`.
+/// Runs the file; `options` are `--park`, `--quiet`, `--time`, `--dynamic`, `--script`, `--interrupt`, `--memory=<MiB>`, `--inject=<json>`.
 pub(crate) fn run(file: &str, options: &[&str]) -> Result<()> {
     let body = std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
     let image = std::fs::read(guest::root()?.join(guest::IMAGE))?;
@@ -176,6 +176,7 @@ fn drive(pre: &InstancePre<()>, engine: &Engine, body: &str, options: &[String])
             &input,
             has("--park"),
             !has("--quiet") && round == 0,
+            has("--interrupt"),
         )?;
         best = best.min(begun.elapsed().as_secs_f64());
     }
@@ -191,6 +192,7 @@ fn one(
     input: &[u8],
     park: bool,
     print: bool,
+    interrupt: bool,
 ) -> Result<()> {
     let mut cell = Cell::new(pre, engine)?;
     let fresh = if print {
@@ -202,6 +204,7 @@ fn one(
     cell.poke(24, &now.to_le_bytes())?;
     cell.poke(20, &1_u32.to_le_bytes())?;
     cell.poke(96, &[7; 32])?;
+    cell.poke(4, &u32::from(interrupt).to_le_bytes())?;
     let begun = Instant::now();
     let mut status = cell.enter("cc_eval", input)?;
     let mut took = begun.elapsed();
