@@ -243,3 +243,80 @@ fn plain_usage(rendered: &str) -> String {
     let text = plain.trim();
     text.strip_prefix("error: ").unwrap_or(text).to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn every_error() -> Vec<CliError> {
+        let text = |word: &str| word.to_owned();
+        let refused = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let tool = |interrupted| CliError::Tool {
+            message: text("`read` failed"),
+            code: text("not_found"),
+            hint: text("nothing was changed"),
+            interrupted,
+        };
+        vec![
+            CliError::Usage {
+                rendered: text("error: unexpected argument"),
+            },
+            CliError::NoCode,
+            ProgramError::NoSuchFile(text("job.js")).into(),
+            ProgramError::Folder(text("src")).into(),
+            ProgramError::Read {
+                name: text("job.js"),
+                source: refused(),
+            }
+            .into(),
+            ProgramError::NotText {
+                name: text("job.js"),
+                offset: 3,
+            }
+            .into(),
+            ProgramError::TooLong {
+                name: text("job.js"),
+                limit_bytes: 10,
+            }
+            .into(),
+            CliError::Argument {
+                message: text("wrong"),
+                hint: text("right"),
+            },
+            CliError::Config {
+                message: text("unknown key"),
+                hint: text("correct it"),
+            },
+            CliError::Workspace {
+                path: "none".into(),
+                reason: text("it is gone"),
+            },
+            CliError::Unavailable {
+                message: text("no engine"),
+                hint: text("see doctor"),
+            },
+            tool(false),
+            tool(true),
+            CliError::Interrupted,
+            CliError::NotFound {
+                message: text("no such tool"),
+                hint: text("look at the list"),
+            },
+            CliError::ReaderGone,
+            CliError::Output(refused()),
+        ]
+    }
+
+    #[test]
+    fn every_error_has_its_code_kind_text_and_advice() {
+        let lines = every_error().into_iter().map(|error| {
+            let hint = error.hint().unwrap_or_else(|| "-".to_owned());
+            format!(
+                "{} {}\n    {error}\n    {hint}\n",
+                error.exit() as u8,
+                error.kind()
+            )
+        });
+        insta::assert_snapshot!(lines.collect::<String>());
+    }
+}

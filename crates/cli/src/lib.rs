@@ -23,7 +23,7 @@ mod streams;
 mod surroundings;
 
 use std::ffi::OsString;
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -35,6 +35,7 @@ use surroundings::Surroundings;
 /// Runs the command that the process was started with, and gives the code to end with.
 #[must_use]
 pub fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(own_up));
     let args: Vec<OsString> = std::env::args_os().collect();
     ExitCode::from(run(&args) as u8)
 }
@@ -127,6 +128,19 @@ fn report(streams: &Streams, error: &CliError) -> Exit {
     }
     streams.failure(text.trim_end());
     error.exit()
+}
+
+/// What is said when this program breaks its own rules: whose fault it is, and where.
+fn own_up(panic: &std::panic::PanicHookInfo<'_>) {
+    let what = panic.payload_as_str().unwrap_or("no reason given");
+    let place = panic
+        .location()
+        .map_or_else(String::new, |place| format!(" ({place})"));
+    let text = format!(
+        "error: this is a defect of codecell, not of your program: {what}{place}\n\
+         hint: please report it, with the command that you ran"
+    );
+    let _ = writeln!(std::io::stderr(), "{}", escape::visible(&text));
 }
 
 /// The system's errors without their numbers, which mean nothing to a reader.

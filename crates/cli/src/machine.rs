@@ -131,7 +131,9 @@ pub(crate) fn readable_bytes(bytes: u64) -> String {
     let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let fitting = units.iter().find(|(_, shift)| bytes >> shift >= 1);
     match fitting {
-        Some((unit, shift)) if bytes.is_multiple_of(1 << shift) => format!("{} {unit}", bytes >> shift),
+        Some((unit, shift)) if bytes.is_multiple_of(1 << shift) => {
+            format!("{} {unit}", bytes >> shift)
+        }
         Some((unit, shift)) => format!("{:.1} {unit}", bytes as f64 / f64::from(1u32 << shift)),
         None => format!("{bytes} bytes"),
     }

@@ -13,6 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::error::CliError;
 use crate::escape;
+use crate::render::json;
 
 /// Styles of our own words; the text of others is never styled.
 pub(crate) mod style {
@@ -141,12 +142,10 @@ impl Streams {
     ///
     /// As [`Streams::out`].
     pub(crate) fn out_json<T: serde::Serialize>(&self, value: &T) -> Result<(), CliError> {
-        let text = if self.out_is_terminal {
-            serde_json::to_string_pretty(value)
-        } else {
-            serde_json::to_string(value)
-        };
-        let text = text.map_err(|error| CliError::Output(io::Error::other(error)))?;
+        let text = serde_json::to_string(value).map_err(|error| CliError::Output(error.into()))?;
+        if self.out_is_terminal {
+            return self.out_foreign(&json::indent(&text));
+        }
         self.out_foreign(&text)
     }
 

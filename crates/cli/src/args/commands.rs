@@ -40,28 +40,26 @@ pub(crate) struct ExecArgs {
     pub(crate) no_wait: bool,
 }
 
-/// Who may do what: shared by the commands that call tools.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct RightsArgs {
+/// Which tools there are: shared by the commands that look at the catalog.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct FilterArgs {
     /// Remove a tool from the catalog: a name, an id, a group or a glob
     #[arg(long, value_name = "TOOL")]
     pub(crate) deny: Vec<String>,
     /// Keep only these tools, of those that the configuration allows
     #[arg(long, value_name = "TOOL")]
     pub(crate) allow: Vec<String>,
+}
+
+/// Who may do what: shared by the commands that call tools.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RightsArgs {
+    /// Which tools there are.
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
     /// Before a tool changes anything: ask on the terminal, refuse, or go ahead
     #[arg(long, value_enum, default_value_t = ApproveMode::Ask, value_name = "WHEN", hide_possible_values = true)]
     pub(crate) approve: ApproveMode,
-}
-
-impl Default for RightsArgs {
-    fn default() -> Self {
-        Self {
-            deny: Vec::new(),
-            allow: Vec::new(),
-            approve: ApproveMode::Ask,
-        }
-    }
 }
 
 /// Who answers questions about tools that change something.
@@ -131,7 +129,7 @@ pub(crate) enum ToolsCommand {
     List {
         /// Restrict the catalog.
         #[command(flatten)]
-        rights: RightsArgs,
+        filter: FilterArgs,
     },
     /// Search the catalog as `tools.search` in a cell does
     #[command(

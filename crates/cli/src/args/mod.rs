@@ -12,7 +12,7 @@ use clap::{ArgAction, Parser, Subcommand};
 
 pub(crate) use commands::{
     ApiArgs, ApproveMode, CompletionShell, CompletionsArgs, ConfigArgs, ConfigCommand, DoctorArgs,
-    ExecArgs, RightsArgs, ToolsArgs, ToolsCommand, WaitArgs,
+    ExecArgs, FilterArgs, RightsArgs, ToolsArgs, ToolsCommand, WaitArgs,
 };
 pub(crate) use parse::{Parsed, parse, wants_json};
 

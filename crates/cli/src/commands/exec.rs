@@ -40,7 +40,7 @@ pub(crate) fn run(base: &Base, args: ExecArgs) -> Result<Exit, CliError> {
     )?;
     base.streams.explain(&program.origin);
     let settings = Arc::new(base.settings(&overrides(&args))?);
-    let tooling = Tooling::build(base, &settings, &args.rights)?;
+    let tooling = Tooling::build(base, &settings, &args.rights.filter, args.rights.approve)?;
     block_on(async {
         let core = Arc::clone(&tooling.core);
         let interrupts = Interrupts::listen(Arc::clone(&base.streams), move || core.kill_all())

@@ -10,7 +10,7 @@ use codecell_tools::{CallFailure, CallReport, CallRequest, EffectKind, NoProgres
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::args::{RightsArgs, ToolsArgs, ToolsCommand};
+use crate::args::{ApproveMode, FilterArgs, RightsArgs, ToolsArgs, ToolsCommand};
 use crate::compose::Base;
 use crate::compose::runtime::{block_on, unavailable};
 use crate::compose::settings::Settings;
@@ -33,23 +33,27 @@ const SHOWN_DESCRIPTION_CHARS: usize = 120;
 /// Runs one of the subcommands.
 pub(crate) fn run(base: &Base, args: ToolsArgs) -> Result<Exit, CliError> {
     match args.command.unwrap_or(ToolsCommand::List {
-        rights: RightsArgs::default(),
+        filter: FilterArgs::default(),
     }) {
-        ToolsCommand::List { rights } => list(base, &rights),
+        ToolsCommand::List { filter } => list(base, &filter),
         ToolsCommand::Search { query, limit } => search(base, query, limit),
         ToolsCommand::Describe { id } => describe(base, &id),
         ToolsCommand::Call { id, input, rights } => call(base, &id, input.as_deref(), &rights),
     }
 }
 
-fn open(base: &Base, rights: &RightsArgs) -> Result<(Settings, Tooling), CliError> {
+fn open(
+    base: &Base,
+    filter: &FilterArgs,
+    approve: ApproveMode,
+) -> Result<(Settings, Tooling), CliError> {
     let settings = base.settings(&[])?;
-    let tooling = Tooling::build(base, &settings, rights)?;
+    let tooling = Tooling::build(base, &settings, filter, approve)?;
     Ok((settings, tooling))
 }
 
-fn list(base: &Base, rights: &RightsArgs) -> Result<Exit, CliError> {
-    let (_, tooling) = open(base, rights)?;
+fn list(base: &Base, filter: &FilterArgs) -> Result<Exit, CliError> {
+    let (_, tooling) = open(base, filter, ApproveMode::Never)?;
     let entries = tooling.set.catalog().entries();
     if base.streams.json() {
         let entries: Vec<CompactEntry<'_>> = entries.iter().map(Entry::compact).collect();
@@ -101,7 +105,7 @@ struct Found<'a> {
 }
 
 fn search(base: &Base, queries: Vec<String>, limit: Option<usize>) -> Result<Exit, CliError> {
-    let (settings, tooling) = open(base, &RightsArgs::default())?;
+    let (settings, tooling) = open(base, &FilterArgs::default(), ApproveMode::Never)?;
     let options = &settings.agent.code_mode;
     let default = usize::try_from(options.search_default_limit()).unwrap_or(usize::MAX);
     let most = usize::try_from(options.max_search_limit()).unwrap_or(usize::MAX);
@@ -149,7 +153,7 @@ fn hit_text(base: &Base, hit: &Hit<'_>) -> String {
 }
 
 fn describe(base: &Base, id: &str) -> Result<Exit, CliError> {
-    let (_, tooling) = open(base, &RightsArgs::default())?;
+    let (_, tooling) = open(base, &FilterArgs::default(), ApproveMode::Never)?;
     let entry = tooling
         .set
         .catalog()
@@ -196,7 +200,7 @@ fn description(base: &Base, tooling: &Tooling, entry: &Entry) -> String {
 
 fn call(base: &Base, id: &str, input: Option<&str>, rights: &RightsArgs) -> Result<Exit, CliError> {
     let args = arguments(input)?;
-    let (settings, tooling) = open(base, rights)?;
+    let (settings, tooling) = open(base, &rights.filter, rights.approve)?;
     let report = block_on(async {
         let core = Arc::clone(&tooling.core);
         let interrupts = Interrupts::listen(Arc::clone(&base.streams), move || core.kill_all())

@@ -14,7 +14,7 @@ use super::settings::{Settings, refused_policy};
 use super::{Base, convert};
 use crate::activity::Activity;
 use crate::approve::TerminalApprover;
-use crate::args::{ApproveMode, RightsArgs};
+use crate::args::{ApproveMode, FilterArgs};
 use crate::error::CliError;
 use crate::surroundings::ConfigFile;
 
@@ -42,11 +42,12 @@ impl Tooling {
     pub(crate) fn build(
         base: &Base,
         settings: &Settings,
-        rights: &RightsArgs,
+        filter: &FilterArgs,
+        approve: ApproveMode,
     ) -> Result<Self, CliError> {
         let core = Arc::new(open_core(base, settings)?);
         let config = &settings.loaded.config;
-        let rules = convert::policy(config.tools(), &settings.agent, &rights.allow, &rights.deny)
+        let rules = convert::policy(config.tools(), &settings.agent, &filter.allow, &filter.deny)
             .map_err(|error| refused_policy(&error))?;
         let policy = Policy::build(&rules).map_err(|error| refused_policy(&error))?;
         let sources: [Arc<dyn ToolSource>; 1] = [Arc::clone(&core) as _];
@@ -60,7 +61,7 @@ impl Tooling {
         let activity = Arc::new(Activity::default());
         let executor = Executor::new(ExecutorParts {
             options: ExecutorOptions::default(),
-            approvals: desk(settings, rights.approve, &approver),
+            approvals: desk(settings, approve, &approver),
             hooks: Vec::new(),
             events: Arc::clone(&activity) as _,
             redactor: Redactor::default(),

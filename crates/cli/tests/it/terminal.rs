@@ -100,3 +100,16 @@ fn colours_are_for_terminals_that_want_them() {
     let (_, screen) = Terminal::start(&cli, &["wait", "x"], &[("NO_COLOR", "1")]).end();
     assert!(!screen.contains('\u{1b}'), "{screen:?}");
 }
+
+#[test]
+fn what_takes_long_shows_what_is_running() {
+    let cli = Cli::new();
+    let program =
+        "await tools.exec({ command: 'until test -e go; do sleep 0.05; done' }); return 'over'";
+    let terminal = Terminal::start(&cli, &["exec", "--approve", "always", program], &[]);
+    terminal.wait_for("exec running");
+    cli.env.write("go", "").unwrap();
+    let (code, screen) = terminal.end();
+    assert_eq!(code, 0, "{screen}");
+    assert!(screen.contains("over"), "{screen}");
+}
