@@ -11,8 +11,8 @@ use codecell_codemode::{
 use codecell_protocol::ExecInput;
 use codecell_sandbox::{Sandbox, SandboxOptions};
 use codecell_tools::{
-    ApprovalDesk, ApprovalOptions, CallContext, Executor, ExecutorOptions, ExecutorParts, NoEvents, Policy, Redactor,
-    Tool, ToolDefinition, ToolError, ToolInput, ToolOutput, ToolSet, ToolSource,
+    ApprovalDesk, ApprovalOptions, CallContext, Executor, ExecutorOptions, ExecutorParts, NoEvents,
+    Policy, Redactor, Tool, ToolDefinition, ToolError, ToolInput, ToolOutput, ToolSet, ToolSource,
 };
 use serde_json::json;
 
@@ -23,7 +23,8 @@ impl Population {
     fn new() -> Result<Self, codecell_catalog::IdError> {
         let input = json!({ "type": "object", "properties": { "city": { "type": "string" } }, "required": ["city"] });
         let output = json!({ "type": "object", "properties": { "people": { "type": "integer" } } });
-        let definition = ToolDefinition::core("population", "How many people live in a city.", input)?;
+        let definition =
+            ToolDefinition::core("population", "How many people live in a city.", input)?;
         Ok(Self(definition.read_only().with_output(output)))
     }
 }
@@ -38,7 +39,10 @@ impl Tool for Population {
         match input.value()["city"].as_str() {
             Some("Vienna") => Ok(ToolOutput::details(json!({ "people": 2_028_000 }))),
             Some("Graz") => Ok(ToolOutput::details(json!({ "people": 305_000 }))),
-            _ => Err(ToolError::no_effect("unknown_city", "only Vienna and Graz are known")),
+            _ => Err(ToolError::no_effect(
+                "unknown_city",
+                "only Vienna and Graz are known",
+            )),
         }
     }
 }
@@ -75,9 +79,15 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Scope::new("me", "main", "example", "run-1"),
         ToolSet::build(&[source], &Policy::default())?,
     );
-    let input = ExecInput { code: PROGRAM.to_owned(), language: None };
+    let input = ExecInput {
+        code: PROGRAM.to_owned(),
+        language: None,
+    };
     let outcome = code_mode.exec(input, &run, "call-1".into()).await;
-    std::io::Write::write_all(&mut std::io::stdout(), outcome.result.model_text()?.as_bytes())?;
+    std::io::Write::write_all(
+        &mut std::io::stdout(),
+        outcome.result.model_text()?.as_bytes(),
+    )?;
     code_mode.shutdown().await;
     Ok(())
 }

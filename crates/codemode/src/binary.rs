@@ -32,7 +32,12 @@ pub(crate) struct BinaryStore {
 impl BinaryStore {
     /// An empty store whose references hold these random bits.
     pub(crate) fn new(nonce: u64) -> Self {
-        Self { nonce, next: 0, kept: VecDeque::new(), bytes: 0 }
+        Self {
+            nonce,
+            next: 0,
+            kept: VecDeque::new(),
+            bytes: 0,
+        }
     }
 
     /// Keeps the block's content, if it has any and it fits, and gives its reference.
@@ -43,23 +48,31 @@ impl BinaryStore {
             return None;
         }
         while self.bytes + bytes > BINARY_BYTES {
-            self.bytes -= self.kept.pop_front().map_or(self.bytes, |kept| kept.bytes());
+            self.bytes -= self
+                .kept
+                .pop_front()
+                .map_or(self.bytes, |kept| kept.bytes());
         }
         self.next += 1;
         self.bytes += bytes;
         let reference = format!("{PREFIX}{:016x}_{}", self.nonce, self.next);
-        self.kept.push_back(Kept { reference: reference.clone(), block: block.clone() });
+        self.kept.push_back(Kept {
+            reference: reference.clone(),
+            block: block.clone(),
+        });
         Some(reference)
     }
 
     /// The block as the guest gets it.
-    pub(crate) fn to_guest(&mut self, block: &ContentBlock) -> Value {
+    pub(crate) fn for_guest(&mut self, block: &ContentBlock) -> Value {
         let mut json = block.to_json();
         if block.binary().is_some() {
             match self.keep(block) {
                 Some(reference) => json["ref"] = Value::from(reference),
                 None => {
-                    json["note"] = Value::from(format!("not kept: over the limit of {BINARY_BYTES} bytes for binary content"));
+                    json["note"] = Value::from(format!(
+                        "not kept: over the limit of {BINARY_BYTES} bytes for binary content"
+                    ));
                 }
             }
         }
@@ -72,7 +85,11 @@ impl BinaryStore {
             return Vec::new();
         }
         let stands = |kept: &&Kept| json.contains(&format!("\"ref\":\"{}\"", kept.reference));
-        self.kept.iter().filter(stands).map(|kept| kept.block.clone()).collect()
+        self.kept
+            .iter()
+            .filter(stands)
+            .map(|kept| kept.block.clone())
+            .collect()
     }
 }
 
@@ -82,19 +99,21 @@ impl Kept {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn image(bytes: usize) -> ContentBlock {
-        ContentBlock::Image { mime_type: "image/png".into(), data: vec![0; bytes].into() }
+        ContentBlock::Image {
+            mime_type: "image/png".into(),
+            data: vec![0; bytes].into(),
+        }
     }
 
     #[test]
     fn the_guest_gets_a_reference_and_never_the_bytes() {
         let mut store = BinaryStore::new(7);
-        let json = store.to_guest(&image(5));
+        let json = store.for_guest(&image(5));
         assert_eq!(
             json.to_string(),
             r#"{"type":"image","mimeType":"image/png","bytes":5,"ref":"ref_0000000000000007_1"}"#
@@ -106,7 +125,10 @@ mod tests {
     #[test]
     fn text_is_not_kept() {
         let mut store = BinaryStore::new(7);
-        assert_eq!(store.to_guest(&ContentBlock::Text("x".into())).to_string(), r#"{"type":"text","text":"x"}"#);
+        assert_eq!(
+            store.for_guest(&ContentBlock::Text("x".into())).to_string(),
+            r#"{"type":"text","text":"x"}"#
+        );
         assert_eq!(store.next, 0);
     }
 
@@ -114,8 +136,14 @@ mod tests {
     fn the_oldest_content_leaves_first() {
         let mut store = BinaryStore::new(1);
         let half = BINARY_BYTES as usize / 2;
-        let (first, second, third) = (store.keep(&image(half)), store.keep(&image(half)), store.keep(&image(1)));
-        let json = |reference: Option<String>| format!("{{\"ref\":\"{}\"}}", reference.unwrap_or_default());
+        let (first, second, third) = (
+            store.keep(&image(half)),
+            store.keep(&image(half)),
+            store.keep(&image(1)),
+        );
+        let json = |reference: Option<String>| {
+            format!("{{\"ref\":\"{}\"}}", reference.unwrap_or_default())
+        };
         assert_eq!(store.named_in(&json(first)), []);
         assert_eq!(store.named_in(&json(second)).len(), 1);
         assert_eq!(store.named_in(&json(third)).len(), 1);

@@ -76,8 +76,13 @@ struct Live {
 
 #[derive(Debug)]
 enum Phase {
-    Queued { arguments: Box<str> },
-    Running { handed_over: bool, approval_since: Option<Instant> },
+    Queued {
+        arguments: Box<str>,
+    },
+    Running {
+        handed_over: bool,
+        approval_since: Option<Instant>,
+    },
 }
 
 /// The bounds of one cell's calls.
@@ -148,7 +153,10 @@ impl Calls {
 
     /// Whether this many further calls with this many bytes of arguments may be queued.
     pub(crate) fn admits(&self, calls: usize, bytes: u64) -> bool {
-        let free = self.bounds.in_flight.saturating_sub(self.in_flight + self.queue.len());
+        let free = self
+            .bounds
+            .in_flight
+            .saturating_sub(self.in_flight + self.queue.len());
         let queued = self.queue.len() as u64 + calls.saturating_sub(free) as u64;
         queued <= QUEUED_CALLS && self.queued_bytes + bytes <= self.bounds.queued_bytes.max(1)
     }
@@ -169,27 +177,41 @@ impl Calls {
             tool: call.tool,
             effect: call.effect,
             made: now,
-            phase: Phase::Queued { arguments: call.arguments },
+            phase: Phase::Queued {
+                arguments: call.arguments,
+            },
         };
         self.live.insert(call.guest_id, live);
     }
 
     /// Takes a call into the ledger that never gets as far as the queue, and answers it.
-    pub(crate) fn refuse(&mut self, guest_id: u32, tool: &Arc<str>, effect: EffectKind, rejection: Rejection, now_us: u64) {
+    pub(crate) fn refuse(
+        &mut self,
+        guest_id: u32,
+        tool: &Arc<str>,
+        effect: EffectKind,
+        rejection: Rejection,
+        now_us: u64,
+    ) {
         let number = self.ledger.open(tool);
-        self.ledger.close(number, Arc::clone(tool), CallState::NotStarted, effect);
+        self.ledger
+            .close(number, Arc::clone(tool), CallState::NotStarted, effect);
         self.answer(guest_id, Answer::Reject(rejection), now_us);
     }
 
     /// The next call that may start, in the order in which the calls were made.
     pub(crate) fn next_to_start(&mut self) -> Option<Start> {
-        let room = self.in_flight < self.bounds.in_flight && self.reply_bytes <= self.bounds.undelivered_bytes / 2;
+        let room = self.in_flight < self.bounds.in_flight
+            && self.reply_bytes <= self.bounds.undelivered_bytes / 2;
         if self.finished || !room {
             return None;
         }
         let guest_id = self.queue.pop_front()?;
         let live = self.live.get_mut(&guest_id)?;
-        let running = Phase::Running { handed_over: false, approval_since: None };
+        let running = Phase::Running {
+            handed_over: false,
+            approval_since: None,
+        };
         let Phase::Queued { arguments } = std::mem::replace(&mut live.phase, running) else {
             return None;
         };
@@ -206,27 +228,40 @@ impl Calls {
 
     /// The executor gives the call to its tool now: from here on, no clear outcome means unknown.
     pub(crate) fn handed_over(&mut self, guest_id: u32) {
-        if let Some(Phase::Running { handed_over, .. }) = self.live.get_mut(&guest_id).map(|l| &mut l.phase) {
+        if let Some(Phase::Running { handed_over, .. }) =
+            self.live.get_mut(&guest_id).map(|l| &mut l.phase)
+        {
             *handed_over = true;
         }
     }
 
     /// The call waits for a person since now, or does so no longer.
     pub(crate) fn set_approval(&mut self, guest_id: u32, since: Option<Instant>) {
-        if let Some(Phase::Running { approval_since, .. }) = self.live.get_mut(&guest_id).map(|l| &mut l.phase) {
+        if let Some(Phase::Running { approval_since, .. }) =
+            self.live.get_mut(&guest_id).map(|l| &mut l.phase)
+        {
             *approval_since = since;
         }
     }
 
     /// Closes a call that was started and queues its reply. `false` when there is no such call any
     /// more: the cell ended, or the call was closed by a clock.
-    pub(crate) fn settle(&mut self, guest_id: u32, state: CallState, answer: Answer, now_us: u64) -> bool {
+    pub(crate) fn settle(
+        &mut self,
+        guest_id: u32,
+        state: CallState,
+        answer: Answer,
+        now_us: u64,
+    ) -> bool {
         if self.finished {
             return false;
         }
-        let Some(live) = self.live.remove(&guest_id) else { return false };
+        let Some(live) = self.live.remove(&guest_id) else {
+            return false;
+        };
         self.in_flight -= 1;
-        self.ledger.close(live.number, Arc::clone(&live.tool), state, live.effect);
+        self.ledger
+            .close(live.number, Arc::clone(&live.tool), state, live.effect);
         let answer = self.bounded(answer, &live.tool, state);
         self.answer(guest_id, answer, now_us);
         true
@@ -254,7 +289,12 @@ impl Calls {
         let arrival_us = now_us.max(self.last_stamp_us + 1);
         self.last_stamp_us = arrival_us;
         self.reply_bytes += payload.len() as u64;
-        self.replies.push_back(Reply { call, kind, arrival_us, payload });
+        self.replies.push_back(Reply {
+            call,
+            kind,
+            arrival_us,
+            payload,
+        });
     }
 
     /// The answer, or the rejection that takes its place when it is too large to be delivered.
@@ -264,10 +304,19 @@ impl Calls {
             Answer::Reject(_) => return answer,
         };
         if bytes > self.bounds.message_bytes {
-            return Answer::Reject(Rejection::reply_too_large(tool, state, bytes, self.bounds.message_bytes));
+            return Answer::Reject(Rejection::reply_too_large(
+                tool,
+                state,
+                bytes,
+                self.bounds.message_bytes,
+            ));
         }
         if self.reply_bytes + bytes > self.bounds.undelivered_bytes {
-            return Answer::Reject(Rejection::replies_full(tool, state, self.bounds.undelivered_bytes));
+            return Answer::Reject(Rejection::replies_full(
+                tool,
+                state,
+                self.bounds.undelivered_bytes,
+            ));
         }
         answer
     }
@@ -318,7 +367,12 @@ impl Calls {
     }
 
     /// Rejects the calls whose approval has been awaited for `ttl`, and gives their ids.
-    pub(crate) fn expire_approvals(&mut self, ttl: Duration, now: Instant, now_us: u64) -> Vec<u32> {
+    pub(crate) fn expire_approvals(
+        &mut self,
+        ttl: Duration,
+        now: Instant,
+        now_us: u64,
+    ) -> Vec<u32> {
         let is_due = |since: Instant| now.saturating_duration_since(since) >= ttl;
         let mut due: Vec<(u64, u32)> = self
             .live
@@ -330,14 +384,23 @@ impl Calls {
         let ids: Vec<u32> = due.into_iter().map(|(_, id)| id).collect();
         for id in &ids {
             let tool = Arc::clone(&self.live[id].tool);
-            self.settle(*id, CallState::NotStarted, Answer::Reject(Rejection::approval_expired(&tool)), now_us);
+            self.settle(
+                *id,
+                CallState::NotStarted,
+                Answer::Reject(Rejection::approval_expired(&tool)),
+                now_us,
+            );
         }
         ids
     }
 
     /// When the next approval expires.
     pub(crate) fn next_approval_expiry(&self, ttl: Duration) -> Option<Instant> {
-        self.live.values().filter_map(Live::approval_since).min().map(|since| since + ttl)
+        self.live
+            .values()
+            .filter_map(Live::approval_since)
+            .min()
+            .map(|since| since + ttl)
     }
 
     /// The outstanding calls as a `waiting` result lists them, in the order in which they were made.
@@ -353,7 +416,8 @@ impl Calls {
         live.sort_unstable_by_key(|live| live.number);
         for call in live {
             let state = call.state_at_end();
-            self.ledger.close(call.number, call.tool, state, call.effect);
+            self.ledger
+                .close(call.number, call.tool, state, call.effect);
         }
         self.queue.clear();
         self.replies.clear();
@@ -372,7 +436,10 @@ impl Calls {
         self.rejection_order.push_back((guest_id, stamp));
         if self.rejection_order.len() > REMEMBERED_REJECTIONS
             && let Some((oldest, stamp)) = self.rejection_order.pop_front()
-            && self.rejections.get(&oldest).is_some_and(|(of, _)| *of == stamp)
+            && self
+                .rejections
+                .get(&oldest)
+                .is_some_and(|(of, _)| *of == stamp)
         {
             self.rejections.remove(&oldest);
         }
@@ -393,7 +460,9 @@ impl Live {
 
     fn state_at_end(&self) -> CallState {
         match self.phase {
-            Phase::Running { handed_over: true, .. } => CallState::Unknown,
+            Phase::Running {
+                handed_over: true, ..
+            } => CallState::Unknown,
             Phase::Running { .. } | Phase::Queued { .. } => CallState::NotStarted,
         }
     }
@@ -406,7 +475,10 @@ impl Live {
             elapsed_ms: millis(now.saturating_duration_since(self.made)),
             state: match self.phase {
                 Phase::Queued { .. } => PendingState::Queued,
-                Phase::Running { approval_since: Some(_), .. } => PendingState::Approval,
+                Phase::Running {
+                    approval_since: Some(_),
+                    ..
+                } => PendingState::Approval,
                 Phase::Running { .. } => PendingState::Running,
             },
         }

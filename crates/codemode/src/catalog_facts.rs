@@ -46,7 +46,11 @@ impl CatalogFacts {
         if let Some(image) = self.image.get() {
             return Ok(image);
         }
-        let entries: Vec<String> = self.catalog.all_tools().filter_map(|entry| serde_json::to_string(&entry).ok()).collect();
+        let entries: Vec<String> = self
+            .catalog
+            .all_tools()
+            .filter_map(|entry| serde_json::to_string(&entry).ok())
+            .collect();
         let image = CatalogImage::new(entries.iter().map(String::as_str))?;
         Ok(self.image.get_or_init(|| image))
     }
@@ -55,7 +59,9 @@ impl CatalogFacts {
     pub(crate) fn names_json(&self) -> &str {
         self.names_json.get_or_init(|| {
             let names: Vec<&str> = self.catalog.safe_names().map(|(name, _)| name).collect();
-            serde_json::to_string(&names).unwrap_or_else(|_| "[]".to_owned()).into()
+            serde_json::to_string(&names)
+                .unwrap_or_else(|_| "[]".to_owned())
+                .into()
         })
     }
 }
@@ -75,7 +81,10 @@ impl FactsCache {
     pub(crate) fn of(&self, catalog: &Arc<Catalog>) -> Arc<CatalogFacts> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // The facts hold the catalog, so a remembered address is never that of another one.
-        if let Some(facts) = known.iter().find(|facts| Arc::ptr_eq(&facts.catalog, catalog)) {
+        if let Some(facts) = known
+            .iter()
+            .find(|facts| Arc::ptr_eq(&facts.catalog, catalog))
+        {
             return Arc::clone(facts);
         }
         let facts = Arc::new(CatalogFacts::of(catalog));
@@ -105,7 +114,10 @@ mod tests {
         let first = catalog("a");
         let facts = cache.of(&first);
         assert!(Arc::ptr_eq(&facts, &cache.of(&first)));
-        assert_eq!((facts.size, facts.counts.openclaw, facts.names_json()), (1, 1, r#"["a"]"#));
+        assert_eq!(
+            (facts.size, facts.counts.openclaw, facts.names_json()),
+            (1, 1, r#"["a"]"#)
+        );
         assert_eq!(facts.image().map(CatalogImage::count).ok(), Some(1));
         for _ in 0..REMEMBERED {
             cache.of(&catalog("b"));

@@ -21,9 +21,9 @@ use crate::calls::{Answer, CallBounds, Calls, Start};
 use crate::failure::CellError;
 use crate::history::History;
 use crate::idle_clock::IdleClock;
+use crate::ledger::call_id;
 use crate::leg::Body;
 use crate::leg_clock::LegClock;
-use crate::ledger::call_id;
 use crate::limits::CELL_LIFE_SECONDS;
 use crate::outcome::CellOutcome;
 use crate::reply::Rejection;
@@ -162,7 +162,13 @@ impl Cell {
     }
 
     /// Prepares for another leg: bounds, tools and clocks of now.
-    pub(crate) fn begin_leg(&self, shared: &mut Shared, bounds: CallBounds, tools: ToolSet, approval_ttl: Duration) {
+    pub(crate) fn begin_leg(
+        &self,
+        shared: &mut Shared,
+        bounds: CallBounds,
+        tools: ToolSet,
+        approval_ttl: Duration,
+    ) {
         shared.calls.set_bounds(bounds);
         shared.tools = tools;
         shared.approval_ttl = approval_ttl;
@@ -173,7 +179,9 @@ impl Cell {
     pub(crate) fn pump(self: &Arc<Self>) {
         loop {
             let mut shared = self.lock();
-            let Some(start) = shared.calls.next_to_start() else { return };
+            let Some(start) = shared.calls.next_to_start() else {
+                return;
+            };
             let token = self.abort.child_token();
             shared.tokens.insert(start.guest_id, token.clone());
             let tools = shared.tools.clone();
@@ -187,8 +195,13 @@ impl Cell {
         let args: Value = match values::parse(&start.arguments) {
             Ok(args) => args,
             Err(message) => {
-                let rejection = Rejection::not_started("invalid_arguments", message, Some(&start.tool));
-                self.settle(start.guest_id, CallState::NotStarted, Answer::Reject(rejection));
+                let rejection =
+                    Rejection::not_started("invalid_arguments", message, Some(&start.tool));
+                self.settle(
+                    start.guest_id,
+                    CallState::NotStarted,
+                    Answer::Reject(rejection),
+                );
                 return;
             }
         };
@@ -197,17 +210,34 @@ impl Cell {
             tool: Arc::clone(&start.tool),
             scope: Names::All,
             args,
-            ctx: CallContext { abort: token, ..self.caller.clone() },
+            ctx: CallContext {
+                abort: token,
+                ..self.caller.clone()
+            },
         };
-        let books = Arc::new(Books { cell: Arc::clone(self), guest_id: start.guest_id });
+        let books = Arc::new(Books {
+            cell: Arc::clone(self),
+            guest_id: start.guest_id,
+        });
         let cell = Arc::clone(self);
         let call = async move {
-            let ending = Ending { cell: &cell, guest_id: start.guest_id, tool: &start.tool };
-            let report = cell.services.parts.executor.call(&tools, request, books).await;
+            let ending = Ending {
+                cell: &cell,
+                guest_id: start.guest_id,
+                tool: &start.tool,
+            };
+            let report = cell
+                .services
+                .parts
+                .executor
+                .call(&tools, request, books)
+                .await;
             let answer = cell.answer(&start, &tools, &report);
             ending.settle(report.state, answer);
         };
-        self.services.tasks.spawn_on(call, &self.services.parts.runtime);
+        self.services
+            .tasks
+            .spawn_on(call, &self.services.parts.runtime);
     }
 
     /// What the guest gets of a report.
@@ -227,7 +257,9 @@ impl Cell {
     fn settle(self: &Arc<Self>, guest_id: u32, state: CallState, answer: Answer) {
         let mut shared = self.lock();
         shared.tokens.remove(&guest_id);
-        shared.calls.settle(guest_id, state, answer, self.services.unix_us());
+        shared
+            .calls
+            .settle(guest_id, state, answer, self.services.unix_us());
         let due = self.judge_idle(&mut shared);
         drop(shared);
         self.told(due);
@@ -237,7 +269,9 @@ impl Cell {
 
     /// Pauses the idle clock while an approval is pending; gives the new expiry of a suspended cell.
     fn judge_idle(&self, shared: &mut Shared) -> Option<Instant> {
-        let Stage::Suspended(_) = &shared.stage else { return None };
+        let Stage::Suspended(_) = &shared.stage else {
+            return None;
+        };
         let now = self.services.now();
         if shared.calls.any_waits_for_approval() {
             shared.idle.pause(now);
@@ -264,7 +298,9 @@ impl Cell {
         let mut shared = self.lock();
         match step {
             CallStep::HandedOver => return shared.calls.handed_over(guest_id),
-            CallStep::ApprovalPending => shared.calls.set_approval(guest_id, Some(self.services.now())),
+            CallStep::ApprovalPending => shared
+                .calls
+                .set_approval(guest_id, Some(self.services.now())),
             CallStep::ApprovalSettled => shared.calls.set_approval(guest_id, None),
         }
         let due = self.judge_idle(&mut shared);
@@ -276,7 +312,10 @@ impl Cell {
     /// Rejects calls whose approval has waited for too long, and makes sure that they never start.
     pub(crate) fn expire_approvals(&self, shared: &mut Shared) -> bool {
         let now = self.services.now();
-        let expired = shared.calls.expire_approvals(shared.approval_ttl, now, self.services.unix_us());
+        let expired =
+            shared
+                .calls
+                .expire_approvals(shared.approval_ttl, now, self.services.unix_us());
         for guest_id in &expired {
             if let Some(token) = shared.tokens.remove(guest_id) {
                 token.cancel();
@@ -286,7 +325,12 @@ impl Cell {
     }
 
     /// Waits for the next event of a leg whose guest has nothing to do. Time spent here is not ours.
-    pub(crate) fn next_event(&self, clock: &mut LegClock, timer_us: Option<u64>, run_deadline: Option<Instant>) -> Event {
+    pub(crate) fn next_event(
+        &self,
+        clock: &mut LegClock,
+        timer_us: Option<u64>,
+        run_deadline: Option<Instant>,
+    ) -> Event {
         let mut shared = self.lock();
         loop {
             if let Some(reason) = shared.stopped {
@@ -300,7 +344,8 @@ impl Cell {
             if shared.calls.has_replies() {
                 return Event::Settled;
             }
-            let timer_in = timer_us.map(|due| Duration::from_micros(due.saturating_sub(self.services.unix_us())));
+            let timer_in = timer_us
+                .map(|due| Duration::from_micros(due.saturating_sub(self.services.unix_us())));
             if timer_in.is_some_and(|left| left.is_zero()) {
                 return Event::TimerDue;
             }
@@ -310,19 +355,34 @@ impl Cell {
                 return Event::Deadline;
             }
             let approval = shared.calls.next_approval_expiry(shared.approval_ttl);
-            let instants = [deadline, run_deadline, approval, timer_in.map(|left| now + left)];
+            let instants = [
+                deadline,
+                run_deadline,
+                approval,
+                timer_in.map(|left| now + left),
+            ];
             let next = instants.into_iter().flatten().min();
             shared = match next {
                 Some(next) => self.wait_until(shared, next.saturating_duration_since(now)),
-                None => self.wake.wait(shared).unwrap_or_else(PoisonError::into_inner),
+                None => self
+                    .wake
+                    .wait(shared)
+                    .unwrap_or_else(PoisonError::into_inner),
             };
         }
     }
 
-    fn wait_until<'a>(&self, shared: MutexGuard<'a, Shared>, left: Duration) -> MutexGuard<'a, Shared> {
+    fn wait_until<'a>(
+        &self,
+        shared: MutexGuard<'a, Shared>,
+        left: Duration,
+    ) -> MutexGuard<'a, Shared> {
         // Never less than a moment: a clock that stands still in a test must not spin.
         let left = left.max(Duration::from_micros(50));
-        self.wake.wait_timeout(shared, left).unwrap_or_else(PoisonError::into_inner).0
+        self.wake
+            .wait_timeout(shared, left)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0
     }
 
     /// Ends all calls of a cell that is over: tells those in flight to stop, gives them a moment to
@@ -337,7 +397,11 @@ impl Cell {
                 if left.is_zero() {
                     break;
                 }
-                shared = self.wake.wait_timeout(shared, left).unwrap_or_else(PoisonError::into_inner).0;
+                shared = self
+                    .wake
+                    .wait_timeout(shared, left)
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0;
             }
         }
         self.close_books(&mut shared)
@@ -355,7 +419,12 @@ impl Cell {
 }
 
 /// Who makes the calls of a cell.
-fn caller(ctx: &RunContext, id: CellId, call_id: &Arc<str>, abort: &CancellationToken) -> CallContext {
+fn caller(
+    ctx: &RunContext,
+    id: CellId,
+    call_id: &Arc<str>,
+    abort: &CancellationToken,
+) -> CallContext {
     let scope = &ctx.scope;
     let mut caller = CallContext::new(&scope.agent_id, &scope.session_key, &scope.run_id);
     caller.session_id = Arc::clone(&ctx.session_id);
@@ -395,13 +464,24 @@ impl Ending<'_> {
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        let message = format!("the call of {} ended without a report; it may have taken effect", self.tool);
-        let rejection = Rejection::new("internal", message, Some(Arc::clone(self.tool)), CallState::Unknown);
-        self.cell.settle(self.guest_id, CallState::Unknown, Answer::Reject(rejection));
+        let message = format!(
+            "the call of {} ended without a report; it may have taken effect",
+            self.tool
+        );
+        let rejection = Rejection::new(
+            "internal",
+            message,
+            Some(Arc::clone(self.tool)),
+            CallState::Unknown,
+        );
+        self.cell
+            .settle(self.guest_id, CallState::Unknown, Answer::Reject(rejection));
     }
 }
 
 /// The effect that a call of this tool counts as; of no tool, the worst.
 pub(crate) fn effect_of(tools: &ToolSet, id: &codecell_catalog::ToolId) -> EffectKind {
-    tools.get(id).map_or(EffectKind::Write, |tool| tool.definition().effect())
+    tools
+        .get(id)
+        .map_or(EffectKind::Write, |tool| tool.definition().effect())
 }

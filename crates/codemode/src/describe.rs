@@ -46,7 +46,9 @@ pub fn exec_description(catalog: &Catalog, options: &CodeModeOptions) -> String 
         text.push_str(&servers);
         text.push('\n');
     }
-    let index = IndexOptions { max_chars: options.prompt_index_chars as usize };
+    let index = IndexOptions {
+        max_chars: options.prompt_index_chars as usize,
+    };
     let index = catalog.index_text(&index);
     if !index.is_empty() {
         text.push_str("\nTools:\n");
@@ -185,23 +187,41 @@ mod tests {
     use super::*;
 
     fn catalog(ids: &[&str]) -> Catalog {
-        let entry = |id: &&str| Entry::new(ToolId::parse(id).expect("an id"), "SECRET WORDS", json!({"type": "object"}));
+        let entry = |id: &&str| {
+            Entry::new(
+                ToolId::parse(id).expect("an id"),
+                "SECRET WORDS",
+                json!({"type": "object"}),
+            )
+        };
         Catalog::build(ids.iter().map(entry).collect()).expect("a catalog")
     }
 
     #[test]
     fn mcp_servers_are_named_and_nothing_of_theirs_is_quoted() {
-        let text = exec_description(&catalog(&["mcp:git-hub:list", "mcp:files:x"]), &CodeModeOptions::default());
+        let text = exec_description(
+            &catalog(&["mcp:git-hub:list", "mcp:files:x"]),
+            &CodeModeOptions::default(),
+        );
         assert!(text.contains("Servers: files, gitHub."), "{text}");
         assert!(!text.contains("SECRET WORDS"), "{text}");
-        assert!(!exec_description(&catalog(&["openclaw:core:read"]), &CodeModeOptions::default()).contains("MCP"));
+        assert!(
+            !exec_description(
+                &catalog(&["openclaw:core:read"]),
+                &CodeModeOptions::default()
+            )
+            .contains("MCP")
+        );
     }
 
     #[test]
     fn the_description_is_the_same_for_the_same_catalog() {
         let options = CodeModeOptions::default();
         let ids = ["openclaw:core:read", "mcp:files:x"];
-        assert_eq!(exec_description(&catalog(&ids), &options), exec_description(&catalog(&ids), &options));
+        assert_eq!(
+            exec_description(&catalog(&ids), &options),
+            exec_description(&catalog(&ids), &options)
+        );
     }
 
     #[test]
@@ -210,7 +230,12 @@ mod tests {
             let text = tool.input_schema.to_string();
             assert!(!text.contains("oneOf") && !text.contains("anyOf"), "{text}");
         }
-        let names: Vec<_> = exec_input()["properties"].as_object().expect("an object").keys().cloned().collect();
+        let names: Vec<_> = exec_input()["properties"]
+            .as_object()
+            .expect("an object")
+            .keys()
+            .cloned()
+            .collect();
         assert_eq!(names, ["code", "language"]);
     }
 }

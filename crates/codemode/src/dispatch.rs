@@ -34,7 +34,11 @@ pub(crate) struct GuestCall {
 ///
 /// # Errors
 /// When the guest uses the id of a call that is outstanding: it is broken.
-pub(crate) fn turn(leg: &mut Leg<'_>, turn: Vec<GuestCall>, refused: bool) -> Result<(), CellError> {
+pub(crate) fn turn(
+    leg: &mut Leg<'_>,
+    turn: Vec<GuestCall>,
+    refused: bool,
+) -> Result<(), CellError> {
     if turn.is_empty() {
         return Ok(());
     }
@@ -52,7 +56,12 @@ pub(crate) fn turn(leg: &mut Leg<'_>, turn: Vec<GuestCall>, refused: bool) -> Re
             one(leg, call);
         } else {
             let now_us = leg.cell.services.unix_us();
-            refuse(&mut leg.cell.lock().calls, &call, Rejection::too_many(QUEUED_CALLS), now_us);
+            refuse(
+                &mut leg.cell.lock().calls,
+                &call,
+                Rejection::too_many(QUEUED_CALLS),
+                now_us,
+            );
         }
     }
     Ok(())
@@ -62,19 +71,31 @@ pub(crate) fn turn(leg: &mut Leg<'_>, turn: Vec<GuestCall>, refused: bool) -> Re
 pub(crate) fn never_started(leg: &Leg<'_>, calls: &[GuestCall]) {
     let now_us = leg.cell.services.unix_us();
     for call in calls.iter().filter(|call| goes_to_tool(call.method)) {
-        let rejection = Rejection::not_started("aborted", "the cell was stopped before this call was made", None);
+        let rejection = Rejection::not_started(
+            "aborted",
+            "the cell was stopped before this call was made",
+            None,
+        );
         let (tool, effect) = match resolve(leg, call) {
             Ok((id, effect)) => (id.as_str().into(), effect),
             Err(_) => (shown(&call.target), EffectKind::Write),
         };
-        leg.cell.lock().calls.refuse(call.id, &tool, effect, rejection, now_us);
+        leg.cell
+            .lock()
+            .calls
+            .refuse(call.id, &tool, effect, rejection, now_us);
     }
 }
 
 const fn goes_to_tool(method: Method) -> bool {
     matches!(
         method,
-        Method::Call | Method::CallRaw | Method::CallByName | Method::Mcp | Method::Namespace | Method::Agents
+        Method::Call
+            | Method::CallRaw
+            | Method::CallByName
+            | Method::Mcp
+            | Method::Namespace
+            | Method::Agents
     )
 }
 
@@ -98,7 +119,12 @@ fn one(leg: &Leg<'_>, call: GuestCall) {
         Method::ResultsSave => host_calls::save(run, options, &call.arguments),
         Method::ResultsLoad => host_calls::load(run, &call.target),
         Method::ResultsDelete => host_calls::delete(run, &call.target),
-        Method::Call | Method::CallRaw | Method::CallByName | Method::Mcp | Method::Namespace | Method::Agents => {
+        Method::Call
+        | Method::CallRaw
+        | Method::CallByName
+        | Method::Mcp
+        | Method::Namespace
+        | Method::Agents => {
             return to_tool(leg, call);
         }
     };
@@ -119,13 +145,24 @@ fn to_tool(leg: &Leg<'_>, call: GuestCall) {
             };
             leg.cell.lock().calls.enqueue(new, services.now());
         }
-        Err(rejection) => refuse(&mut leg.cell.lock().calls, &call, rejection, services.unix_us()),
+        Err(rejection) => refuse(
+            &mut leg.cell.lock().calls,
+            &call,
+            rejection,
+            services.unix_us(),
+        ),
     }
 }
 
 fn refuse(calls: &mut Calls, call: &GuestCall, rejection: Rejection, now_us: u64) {
     if goes_to_tool(call.method) {
-        calls.refuse(call.id, &shown(&call.target), EffectKind::Write, rejection, now_us);
+        calls.refuse(
+            call.id,
+            &shown(&call.target),
+            EffectKind::Write,
+            rejection,
+            now_us,
+        );
     } else {
         calls.answer(call.id, crate::calls::Answer::Reject(rejection), now_us);
     }
@@ -136,7 +173,11 @@ fn resolve(leg: &Leg<'_>, call: &GuestCall) -> Result<(ToolId, EffectKind), Reje
     let tools = leg.cell.lock_tools();
     let found = match call.method {
         Method::Call | Method::CallRaw => tools.resolve(&call.target, Scope::NonMcp),
-        Method::CallByName => match tools.catalog().by_safe_name(&call.target).and_then(|entry| tools.get(&entry.id)) {
+        Method::CallByName => match tools
+            .catalog()
+            .by_safe_name(&call.target)
+            .and_then(|entry| tools.get(&entry.id))
+        {
             Some(tool) => Ok(tool),
             None => tools.resolve(&call.target, Scope::NonMcp),
         },
@@ -148,12 +189,19 @@ fn resolve(leg: &Leg<'_>, call: &GuestCall) -> Result<(ToolId, EffectKind), Reje
             let effect = effect_of(&tools, &id);
             Ok((id, effect))
         }
-        Err(error) => Err(Rejection::not_started(lookup_code(&error), error.to_string(), Some(&shown(&call.target)))),
+        Err(error) => Err(Rejection::not_started(
+            lookup_code(&error),
+            error.to_string(),
+            Some(&shown(&call.target)),
+        )),
     }
 }
 
 fn unavailable(call: &GuestCall) -> Rejection {
-    let message = format!("{} is not available in this run", crate::calls::method_name(call.method));
+    let message = format!(
+        "{} is not available in this run",
+        crate::calls::method_name(call.method)
+    );
     Rejection::not_started("unavailable", message, Some(&shown(&call.target)))
 }
 
@@ -168,7 +216,11 @@ const fn lookup_code(error: &LookupError) -> &'static str {
 
 /// A guest's name for a tool, cut to a length that a result can show.
 fn shown(target: &str) -> Arc<str> {
-    let short: String = target.chars().filter(|c| !c.is_control()).take(120).collect();
+    let short: String = target
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(120)
+        .collect();
     short.into()
 }
 

@@ -37,7 +37,11 @@ impl ExecEvent {
 
     /// Makes both names say what the hook changed: the changed one wins, a blanked one blanks both.
     fn mirror(&mut self, before: &str) {
-        let changed = if self.code == before { self.command.clone() } else { self.code.clone() };
+        let changed = if self.code == before {
+            self.command.clone()
+        } else {
+            self.code.clone()
+        };
         let is_blank = self.code.trim().is_empty() || self.command.trim().is_empty();
         self.code = if is_blank { String::new() } else { changed };
         self.command.clone_from(&self.code);
@@ -79,12 +83,21 @@ mod tests {
 
     #[test]
     fn a_change_of_either_name_changes_both() {
-        let cases = [("b", "a", "b"), ("a", "b", "b"), ("", "a", ""), ("a", " ", ""), ("a", "a", "a")];
+        let cases = [
+            ("b", "a", "b"),
+            ("a", "b", "b"),
+            ("", "a", ""),
+            ("a", " ", ""),
+            ("a", "a", "a"),
+        ];
         for (code, command, expected) in cases {
             let mut event = ExecEvent::new("a".into(), None);
             (event.code, event.command) = (code.into(), command.into());
             event.mirror("a");
-            assert_eq!((event.code.as_str(), event.command.as_str()), (expected, expected));
+            assert_eq!(
+                (event.code.as_str(), event.command.as_str()),
+                (expected, expected)
+            );
         }
     }
 }

@@ -81,7 +81,9 @@ pub(crate) enum CellError {
     )]
     GuestDeadline { timeout_ms: u64 },
     /// The cell's guest time is used up.
-    #[error("the program used up the {max_guest_ms} ms of processor time that one cell has; split the work over several cells")]
+    #[error(
+        "the program used up the {max_guest_ms} ms of processor time that one cell has; split the work over several cells"
+    )]
     GuestBudget { max_guest_ms: u64 },
     /// The run's own time ran out.
     #[error("the time of this run is over; the cell was stopped")]
@@ -91,7 +93,10 @@ pub(crate) enum CellError {
     Aborted,
     /// Value and output do not fit.
     #[error("{text}")]
-    OutputTooLarge { text: String, saved: Option<SavedResult> },
+    OutputTooLarge {
+        text: String,
+        saved: Option<SavedResult>,
+    },
     /// The cell cannot be suspended.
     #[error(
         "the cell could not be suspended: its memory needs {bytes} bytes, at most {max_bytes} are allowed; keep less data while waiting, or put it away with results.save"
@@ -107,7 +112,9 @@ pub(crate) enum CellError {
     #[error("{}", .0.text)]
     TooManyPending(GuestError),
     /// The guest had no memory left.
-    #[error("the program needed more than the {limit_bytes} bytes of memory that a cell has; work on less data at a time")]
+    #[error(
+        "the program needed more than the {limit_bytes} bytes of memory that a cell has; work on less data at a time"
+    )]
     Memory { limit_bytes: u64 },
     /// The guest's stack was used up.
     #[error("the program used up the stack: a recursion does not end, or is too deep; use a loop")]
@@ -178,7 +185,9 @@ impl CellError {
             | Self::Memory { .. }
             | Self::Stack
             | Self::Deadlock => Phase::Guest,
-            Self::NestedTool(_) | Self::TooManyPending(_) | Self::OutputTooLarge { .. } => Phase::Bridge,
+            Self::NestedTool(_) | Self::TooManyPending(_) | Self::OutputTooLarge { .. } => {
+                Phase::Bridge
+            }
             Self::TooManySuspended
             | Self::Engine(_)
             | Self::Busy(_)
@@ -212,9 +221,10 @@ impl CellError {
                 column: at.column,
                 frame: at.frame.clone(),
             }),
-            Self::EngineSyntax(error) | Self::Guest(error) | Self::NestedTool(error) | Self::TooManyPending(error) => {
-                error.place.clone()
-            }
+            Self::EngineSyntax(error)
+            | Self::Guest(error)
+            | Self::NestedTool(error)
+            | Self::TooManyPending(error) => error.place.clone(),
             _ => None,
         }
     }
@@ -238,21 +248,118 @@ mod tests {
         assert_eq!(CellError::from(error).kind(), FailureKind::InvalidArguments);
     }
 
+    /// One of each, with a word for what differs.
+    fn one_of_each() -> Vec<CellError> {
+        let guest = || GuestError {
+            text: "TypeError: x".into(),
+            place: None,
+        };
+        let script = |text: &str| {
+            CellError::from(prepare(text, &PrepareOptions::default()).expect_err("refused"))
+        };
+        vec![
+            CellError::Input(InputError::NoCode),
+            CellError::Input(InputError::UnsupportedLanguage {
+                given: "python".into(),
+            }),
+            CellError::Arguments("`after` is wrong".into()),
+            CellError::Config("tools.codeMode.timeoutMs: a number".into()),
+            script(" "),
+            script("const x = ;"),
+            script("import x from 'x'"),
+            script("ls -la"),
+            CellError::Blocked("the hook says no".into()),
+            CellError::EngineSyntax(guest()),
+            CellError::TooManySuspended,
+            CellError::UnknownRun,
+            CellError::NotACell {
+                given: "proc_1".into(),
+            },
+            CellError::Expired,
+            CellError::WrongScope,
+            CellError::AlreadyResuming,
+            CellError::Engine(SandboxError::NoSlot { max_guests: 4 }),
+            CellError::Busy("all threads are taken".into()),
+            CellError::WorkerCrashed,
+            CellError::GuestDeadline { timeout_ms: 100 },
+            CellError::GuestBudget { max_guest_ms: 100 },
+            CellError::RunDeadline,
+            CellError::Aborted,
+            CellError::OutputTooLarge {
+                text: "too large".into(),
+                saved: None,
+            },
+            CellError::SnapshotTooLarge {
+                bytes: 2,
+                max_bytes: 1,
+            },
+            CellError::Guest(guest()),
+            CellError::NestedTool(guest()),
+            CellError::TooManyPending(guest()),
+            CellError::Memory { limit_bytes: 1 },
+            CellError::Stack,
+            CellError::Deadlock,
+            CellError::Restore(RestoreError::Mac),
+            CellError::Internal("the engine broke the protocol"),
+        ]
+    }
+
+    #[test]
+    fn every_failure_has_its_code_kind_phase_and_text() {
+        let lines: Vec<String> = one_of_each()
+            .iter()
+            .map(|error| {
+                let kind = error.kind();
+                format!("{} / {kind} / {}: {error}", kind.code(), error.phase())
+            })
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    #[test]
+    fn only_kinds_of_typescript_are_missing_from_the_list() {
+        let kinds: Vec<FailureKind> = one_of_each().iter().map(CellError::kind).collect();
+        let missing: Vec<_> = FailureKind::ALL
+            .iter()
+            .filter(|kind| !kinds.contains(kind))
+            .collect();
+        assert_eq!(missing, [&FailureKind::TypescriptTransformFailed]);
+    }
+
     #[test]
     fn the_exact_texts_are_the_contracts() {
-        assert_eq!(CellError::UnknownRun.to_string(), "code mode run is unavailable or expired.");
-        assert_eq!(CellError::Expired.to_string(), "code mode run is unavailable or expired.");
-        assert_eq!(CellError::WrongScope.to_string(), "code mode run belongs to a different session.");
-        assert_eq!(CellError::TooManySuspended.to_string(), "too many suspended code mode runs.");
+        assert_eq!(
+            CellError::UnknownRun.to_string(),
+            "code mode run is unavailable or expired."
+        );
+        assert_eq!(
+            CellError::Expired.to_string(),
+            "code mode run is unavailable or expired."
+        );
+        assert_eq!(
+            CellError::WrongScope.to_string(),
+            "code mode run belongs to a different session."
+        );
+        assert_eq!(
+            CellError::TooManySuspended.to_string(),
+            "too many suspended code mode runs."
+        );
     }
 
     #[test]
     fn a_place_goes_into_the_failure() {
         let error = CellError::Guest(GuestError {
             text: "Error: x".into(),
-            place: Some(Place { line: 2, column: 3, frame: "f".into() }),
+            place: Some(Place {
+                line: 2,
+                column: 3,
+                frame: "f".into(),
+            }),
         });
         let failure = error.to_failure();
-        assert_eq!((failure.line, failure.column, failure.frame.as_deref()), (Some(2), Some(3), Some("f")));
+        assert_eq!(
+            (failure.line, failure.column, failure.frame.as_deref()),
+            (Some(2), Some(3), Some("f"))
+        );
     }
 }

@@ -52,7 +52,9 @@ pub(crate) struct Known<'a> {
 pub(crate) fn judge(source: ErrorSource, json: &str, known: &Known<'_>) -> CellError {
     let frame: Frame = serde_json::from_str(json).unwrap_or_default();
     if known.faults & fault::ENDED_BY_MEMORY != 0 {
-        return CellError::Memory { limit_bytes: known.memory_limit_bytes };
+        return CellError::Memory {
+            limit_bytes: known.memory_limit_bytes,
+        };
     }
     if known.faults & fault::ENDED_BY_STACK != 0 {
         return CellError::Stack;
@@ -61,7 +63,8 @@ pub(crate) fn judge(source: ErrorSource, json: &str, known: &Known<'_>) -> CellE
     if source == ErrorSource::Syntax {
         return CellError::EngineSyntax(error);
     }
-    let is_too_many = frame.code.as_ref().and_then(|code| code.as_str()) == Some("too_many_pending_tool_calls");
+    let is_too_many =
+        frame.code.as_ref().and_then(|code| code.as_str()) == Some("too_many_pending_tool_calls");
     match frame.call.and_then(|call| known.calls.rejection_of(call)) {
         Some(Refusal::TooMany) => CellError::TooManyPending(error),
         Some(Refusal::Other) => CellError::NestedTool(error),
@@ -77,7 +80,9 @@ fn describe(frame: &Frame, source: ErrorSource, program: &str) -> GuestError {
         text += &format!(" (line {}, column {})", place.line, place.column);
     }
     if source == ErrorSource::Unhandled {
-        text = format!("a rejected promise was left without a handler: {text}. Await it, or add .catch");
+        text = format!(
+            "a rejected promise was left without a handler: {text}. Await it, or add .catch"
+        );
     }
     if source == ErrorSource::Conversion {
         text = format!("the program ended, but its value cannot be returned: {text}");
@@ -111,12 +116,18 @@ fn place(frame: &Frame, program: &str) -> Option<Place> {
     let (line, column) = (frame.line?, frame.column.unwrap_or(1).max(1));
     let lines = program.split('\n').count();
     let exists = line >= 1 && line as usize <= lines;
-    exists.then(|| Place { line, column, frame: codecell_script::frame(program, line, column) })
+    exists.then(|| Place {
+        line,
+        column,
+        frame: codecell_script::frame(program, line, column),
+    })
 }
 
 /// What to write instead of a global that other runtimes have.
 fn hint(name: &str, message: &str) -> Option<&'static str> {
-    let missing = message.strip_suffix(" is not defined").filter(|_| name == "ReferenceError")?;
+    let missing = message
+        .strip_suffix(" is not defined")
+        .filter(|_| name == "ReferenceError")?;
     let missing = missing.trim_matches(|c| c == '\'' || c == '`');
     Some(match missing {
         "fetch" | "XMLHttpRequest" | "WebSocket" | "axios" => {
@@ -150,12 +161,24 @@ mod tests {
         });
         let tool = "t".into();
         calls.refuse(1, &tool, EffectKind::Write, Rejection::too_many(1), 1);
-        calls.refuse(2, &tool, EffectKind::Write, Rejection::approval_expired(&tool), 1);
+        calls.refuse(
+            2,
+            &tool,
+            EffectKind::Write,
+            Rejection::approval_expired(&tool),
+            1,
+        );
         calls
     }
 
     fn judged(source: ErrorSource, json: &str, faults: u32, turn_refused: bool) -> CellError {
-        let known = Known { source: "a\nb", faults, calls: &calls(), turn_refused, memory_limit_bytes: 9 };
+        let known = Known {
+            source: "a\nb",
+            faults,
+            calls: &calls(),
+            turn_refused,
+            memory_limit_bytes: 9,
+        };
         judge(source, json, &known)
     }
 
@@ -165,9 +188,24 @@ mod tests {
         let too_many = r#"{"message":"m","code":"too_many_pending_tool_calls"}"#;
         let cases = [
             (r#"{"message":"out of memory"}"#, 0, false, K::GuestError),
-            (r#"{"message":"m"}"#, fault::OUT_OF_MEMORY, false, K::GuestError),
-            (r#"{"message":"m"}"#, fault::ENDED_BY_MEMORY, false, K::MemoryLimitExceeded),
-            (r#"{"message":"m"}"#, fault::ENDED_BY_STACK, false, K::StackOverflow),
+            (
+                r#"{"message":"m"}"#,
+                fault::OUT_OF_MEMORY,
+                false,
+                K::GuestError,
+            ),
+            (
+                r#"{"message":"m"}"#,
+                fault::ENDED_BY_MEMORY,
+                false,
+                K::MemoryLimitExceeded,
+            ),
+            (
+                r#"{"message":"m"}"#,
+                fault::ENDED_BY_STACK,
+                false,
+                K::StackOverflow,
+            ),
             (r#"{"call":1}"#, 0, false, K::TooManyPendingToolCalls),
             (r#"{"call":2}"#, 0, false, K::NestedToolFailed),
             (r#"{"call":3,"tool":"t"}"#, 0, false, K::GuestError),
@@ -176,9 +214,16 @@ mod tests {
             ("not json", 0, false, K::GuestError),
         ];
         for (json, faults, refused, kind) in cases {
-            assert_eq!(judged(ErrorSource::Program, json, faults, refused).kind(), kind, "{json}");
+            assert_eq!(
+                judged(ErrorSource::Program, json, faults, refused).kind(),
+                kind,
+                "{json}"
+            );
         }
-        assert_eq!(judged(ErrorSource::Syntax, "{}", 0, false).kind(), K::SyntaxError);
+        assert_eq!(
+            judged(ErrorSource::Syntax, "{}", 0, false).kind(),
+            K::SyntaxError
+        );
     }
 
     #[test]

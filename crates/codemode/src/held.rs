@@ -95,7 +95,9 @@ impl Held {
             Form::Stored(_) | Form::Taken => return,
         };
         // Without the lock: whoever resumes meanwhile takes the raw form and does not wait.
-        let Ok(stored) = self.services.parts.sandbox.compress(&snapshot) else { return };
+        let Ok(stored) = self.services.parts.sandbox.compress(&snapshot) else {
+            return;
+        };
         self.replace_if_raw(Form::Stored(stored));
     }
 

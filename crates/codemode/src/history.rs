@@ -68,9 +68,16 @@ impl History {
     pub(crate) fn ask(&self, after: Option<u64>) -> Ask {
         let newest = self.results.back().map(|(_, outcome)| Arc::clone(outcome));
         match after {
-            Some(after) if after > self.last_seq => Ask::Future { last: self.last_seq },
+            Some(after) if after > self.last_seq => Ask::Future {
+                last: self.last_seq,
+            },
             Some(after) if after == self.last_seq && !self.ended => Ask::Resume,
-            Some(after) => self.stored(after).map_or(Ask::TooOld { last: self.last_seq }, Ask::Again),
+            Some(after) => self.stored(after).map_or(
+                Ask::TooOld {
+                    last: self.last_seq,
+                },
+                Ask::Again,
+            ),
             None if self.ended || self.undelivered => newest.map_or(Ask::Resume, Ask::Again),
             None => Ask::Resume,
         }

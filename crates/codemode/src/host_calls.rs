@@ -44,7 +44,11 @@ pub(crate) fn search(catalog: &Catalog, options: &CodeModeOptions, arguments: &s
     let hits = catalog.search(&request);
     let found: Vec<Found<'_>> = hits
         .iter()
-        .map(|hit| Found { entry: hit.entry.compact(), input: &hit.input, output: hit.output.as_deref() })
+        .map(|hit| Found {
+            entry: hit.entry.compact(),
+            input: &hit.input,
+            output: hit.output.as_deref(),
+        })
         .collect();
     json(&found)
 }
@@ -79,7 +83,11 @@ pub(crate) fn api_search(catalog: &Catalog, options: &CodeModeOptions, arguments
 pub(crate) fn describe(catalog: &Catalog, target: &str) -> Answer {
     match catalog.resolve(target) {
         Ok(entry) => json(&entry.describe()),
-        Err(error) => Answer::Reject(Rejection::not_started("unknown_tool", error.to_string(), None)),
+        Err(error) => Answer::Reject(Rejection::not_started(
+            "unknown_tool",
+            error.to_string(),
+            None,
+        )),
     }
 }
 
@@ -90,7 +98,11 @@ pub(crate) fn save(run: &RunState, options: &CodeModeOptions, arguments: &str) -
     let saved = run.saved().save(value, Owner::Program, kept_bytes(options));
     match saved {
         Ok(saved) => json(&saved),
-        Err(error) => Answer::Reject(Rejection::not_started("saved_results_full", error.to_string(), None)),
+        Err(error) => Answer::Reject(Rejection::not_started(
+            "saved_results_full",
+            error.to_string(),
+            None,
+        )),
     }
 }
 
@@ -118,20 +130,38 @@ pub(crate) fn delete(run: &RunState, id: &str) -> Answer {
 fn json<T: Serialize>(value: &T) -> Answer {
     match serde_json::to_string(value) {
         Ok(text) => Answer::Json(text),
-        Err(_) => Answer::Reject(Rejection::not_started("internal", "the answer has no JSON form", None)),
+        Err(_) => Answer::Reject(Rejection::not_started(
+            "internal",
+            "the answer has no JSON form",
+            None,
+        )),
     }
 }
 
-fn request(arguments: &str, options: &CodeModeOptions, scope: Scope) -> Result<SearchRequest, Rejection> {
+fn request(
+    arguments: &str,
+    options: &CodeModeOptions,
+    scope: Scope,
+) -> Result<SearchRequest, Rejection> {
     let wrong = |message: &str| Rejection::not_started("invalid_arguments", message, None);
-    let parsed: Vec<Value> = serde_json::from_str(arguments).map_err(|_| wrong("the arguments of search are too deep"))?;
+    let parsed: Vec<Value> = serde_json::from_str(arguments)
+        .map_err(|_| wrong("the arguments of search are too deep"))?;
     let queries = match parsed.first() {
         Some(Value::String(query)) => vec![query.clone()],
         Some(Value::Array(queries)) => {
-            let texts: Option<Vec<String>> = queries.iter().map(|q| q.as_str().map(str::to_owned)).collect();
-            texts.ok_or_else(|| wrong("search takes a text or an array of texts, for example search(\"read file\")"))?
+            let texts: Option<Vec<String>> = queries
+                .iter()
+                .map(|q| q.as_str().map(str::to_owned))
+                .collect();
+            texts.ok_or_else(|| {
+                wrong("search takes a text or an array of texts, for example search(\"read file\")")
+            })?
         }
-        _ => return Err(wrong("search takes a text or an array of texts, for example search(\"read file\")")),
+        _ => {
+            return Err(wrong(
+                "search takes a text or an array of texts, for example search(\"read file\")",
+            ));
+        }
     };
     let limit = match parsed.get(1).and_then(|given| given.get("limit")) {
         None | Some(Value::Null) => options.search_default_limit,
@@ -142,7 +172,11 @@ fn request(arguments: &str, options: &CodeModeOptions, scope: Scope) -> Result<S
             .ok_or_else(|| wrong("the limit of a search is a number from 1, for example search(\"x\", {limit: 5})"))?,
     };
     let limit = limit.min(options.max_search_limit) as usize;
-    Ok(SearchRequest { queries, limit, scope })
+    Ok(SearchRequest {
+        queries,
+        limit,
+        scope,
+    })
 }
 
 fn shown(text: &str) -> String {
@@ -180,12 +214,20 @@ mod tests {
 
     #[test]
     fn search_gives_compact_entries_with_signatures() {
-        let found = text(search(&catalog(), &CodeModeOptions::default(), r#"["read",{"limit":1}]"#));
+        let found = text(search(
+            &catalog(),
+            &CodeModeOptions::default(),
+            r#"["read",{"limit":1}]"#,
+        ));
         assert_eq!(
             found,
             r#"[{"id":"openclaw:core:read","name":"read","description":"Read a file","source":"openclaw","input":"{ path: string }"}]"#
         );
-        let found = text(api_search(&catalog(), &CodeModeOptions::default(), r#"[["read"]]"#));
+        let found = text(api_search(
+            &catalog(),
+            &CodeModeOptions::default(),
+            r#"[["read"]]"#,
+        ));
         assert_eq!(
             found,
             r#"[{"server":"files","tool":"readAll","call":"MCP.files.readAll","path":"mcp/files.d.ts","input":"{ path: string }","description":"Read all files"}]"#
@@ -195,7 +237,13 @@ mod tests {
     #[test]
     fn wrong_arguments_of_search_say_what_to_write() {
         let options = CodeModeOptions::default();
-        for arguments in ["[1]", "[]", "[[1]]", r#"["x",{"limit":0}]"#, r#"["x",{"limit":"3"}]"#] {
+        for arguments in [
+            "[1]",
+            "[]",
+            "[[1]]",
+            r#"["x",{"limit":0}]"#,
+            r#"["x",{"limit":"3"}]"#,
+        ] {
             let answer = text(search(&catalog(), &options, arguments));
             assert!(answer.contains(r#""code":"invalid_arguments""#), "{answer}");
         }
@@ -203,8 +251,17 @@ mod tests {
 
     #[test]
     fn the_limit_of_a_search_is_the_options() {
-        let options = CodeModeOptions { max_search_limit: 1, ..CodeModeOptions::default() }.clamped();
-        let found: Vec<Value> = serde_json::from_str(&text(search(&catalog(), &options, r#"["file",{"limit":50}]"#))).expect("JSON");
+        let options = CodeModeOptions {
+            max_search_limit: 1,
+            ..CodeModeOptions::default()
+        }
+        .clamped();
+        let found: Vec<Value> = serde_json::from_str(&text(search(
+            &catalog(),
+            &options,
+            r#"["file",{"limit":50}]"#,
+        )))
+        .expect("JSON");
         assert_eq!(found.len(), 1);
     }
 
@@ -219,10 +276,19 @@ mod tests {
     fn saved_results_round_trip() {
         let run = RunState::new(Arc::new(crate::Scope::new("o", "a", "s", "r")), 1);
         let options = CodeModeOptions::default();
-        assert_eq!(text(load(&run, "r1")), r#"{"message":"no saved result `r1`: this run has no saved results","code":"unknown_result","effectStatus":"notStarted"}"#);
-        assert_eq!(text(save(&run, &options, "[[1,2]]")), r#"{"id":"r1","bytes":5,"count":2,"shape":"Array<number>","preview":"[1,2]"}"#);
+        assert_eq!(
+            text(load(&run, "r1")),
+            r#"{"message":"no saved result `r1`: this run has no saved results","code":"unknown_result","effectStatus":"notStarted"}"#
+        );
+        assert_eq!(
+            text(save(&run, &options, "[[1,2]]")),
+            r#"{"id":"r1","bytes":5,"count":2,"shape":"Array<number>","preview":"[1,2]"}"#
+        );
         assert_eq!(text(load(&run, "r1")), "[1,2]");
         assert!(text(load(&run, "r9")).contains("this run has r1"));
-        assert_eq!((text(delete(&run, "r1")), text(delete(&run, "r1"))), ("true".into(), "false".into()));
+        assert_eq!(
+            (text(delete(&run, "r1")), text(delete(&run, "r1"))),
+            ("true".into(), "false".into())
+        );
     }
 }

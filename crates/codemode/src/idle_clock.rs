@@ -18,7 +18,12 @@ pub(crate) struct IdleClock {
 impl IdleClock {
     /// A clock that does not count yet.
     pub(crate) fn new(born: Instant, life: Duration) -> Self {
-        Self { life_end: born + life, ttl: Duration::ZERO, idle: Duration::ZERO, idle_since: None }
+        Self {
+            life_end: born + life,
+            ttl: Duration::ZERO,
+            idle: Duration::ZERO,
+            idle_since: None,
+        }
     }
 
     /// Starts a fresh count.
@@ -48,7 +53,9 @@ impl IdleClock {
     /// When the cell expires, as things stand.
     pub(crate) fn expires_at(&self) -> Instant {
         match self.idle_since {
-            Some(since) => self.life_end.min(since + self.ttl.saturating_sub(self.idle)),
+            Some(since) => self
+                .life_end
+                .min(since + self.ttl.saturating_sub(self.idle)),
             None => self.life_end,
         }
     }

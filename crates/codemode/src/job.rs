@@ -44,16 +44,37 @@ impl LegJob {
         run_deadline: Option<Instant>,
         room: OwnedSemaphorePermit,
     ) -> Self {
-        Self { cell: Arc::clone(cell), body: Some(body), kind: Kind::Exec { language }, run_deadline, done: false, _room: room }
+        Self {
+            cell: Arc::clone(cell),
+            body: Some(body),
+            kind: Kind::Exec { language },
+            run_deadline,
+            done: false,
+            _room: room,
+        }
     }
 
-    pub(crate) fn wait(cell: &Arc<Cell>, body: Box<Body>, run_deadline: Option<Instant>, room: OwnedSemaphorePermit) -> Self {
-        Self { cell: Arc::clone(cell), body: Some(body), kind: Kind::Wait, run_deadline, done: false, _room: room }
+    pub(crate) fn wait(
+        cell: &Arc<Cell>,
+        body: Box<Body>,
+        run_deadline: Option<Instant>,
+        room: OwnedSemaphorePermit,
+    ) -> Self {
+        Self {
+            cell: Arc::clone(cell),
+            body: Some(body),
+            kind: Kind::Wait,
+            run_deadline,
+            done: false,
+            _room: room,
+        }
     }
 
     /// Runs the leg and records its result.
     pub(crate) fn run(mut self, thread: &GuestThread) {
-        let Some(mut body) = self.body.take() else { return };
+        let Some(mut body) = self.body.take() else {
+            return;
+        };
         let cell = Arc::clone(&self.cell);
         let program = match &self.kind {
             Kind::Exec { language } => Some(prepare_program(&mut body, *language)),
@@ -150,7 +171,9 @@ fn suspend_cell(cell: &Arc<Cell>, body: Box<Body>, outcome: CellOutcome) {
         shared.idle.pause(now);
     }
     shared.stage = Stage::Suspended(body);
-    shared.history.record(Arc::clone(&outcome), true, REPEATED_RESULTS as usize);
+    shared
+        .history
+        .record(Arc::clone(&outcome), true, REPEATED_RESULTS as usize);
     let due = cell.due(&shared);
     let waiter = shared.waiter.take();
     drop(shared);
@@ -171,13 +194,19 @@ fn end_cell(cell: &Arc<Cell>, outcome: CellOutcome) {
     let was_suspended = shared.history.last_seq() > 0;
     shared.stage = Stage::Ended;
     let waiter = shared.waiter.take();
+    if !shared.calls.ledger().called().is_empty() {
+        let approvals = services.parts.executor.approvals();
+        approvals.forget_cell(&cell.id.to_string());
+    }
     if !was_suspended {
         // Nobody knows its id, so nobody can ask again.
         drop(shared);
         deliver(cell, waiter, outcome);
         return;
     }
-    shared.history.record(Arc::clone(&outcome), false, REPEATED_RESULTS as usize);
+    shared
+        .history
+        .record(Arc::clone(&outcome), false, REPEATED_RESULTS as usize);
     let now = services.now();
     shared.idle.restart_same(now);
     let due = shared.idle.expires_at();
@@ -187,7 +216,11 @@ fn end_cell(cell: &Arc<Cell>, outcome: CellOutcome) {
     deliver(cell, waiter, outcome);
 }
 
-fn deliver(cell: &Cell, waiter: Option<tokio::sync::oneshot::Sender<Arc<CellOutcome>>>, outcome: Arc<CellOutcome>) {
+fn deliver(
+    cell: &Cell,
+    waiter: Option<tokio::sync::oneshot::Sender<Arc<CellOutcome>>>,
+    outcome: Arc<CellOutcome>,
+) {
     let Some(waiter) = waiter else { return };
     if waiter.send(outcome).is_ok() {
         return;
@@ -203,7 +236,9 @@ pub(crate) fn end_suspended(cell: &Arc<Cell>, error: &CellError) {
     }
     let stage = std::mem::replace(&mut shared.stage, Stage::Running);
     drop(shared);
-    let Stage::Suspended(body) = stage else { return };
+    let Stage::Suspended(body) = stage else {
+        return;
+    };
     end_abruptly(cell, Some(&body), error);
 }
 
@@ -259,6 +294,9 @@ fn expire(services: &Arc<Services>, cell: &Arc<Cell>, mut shared: MutexGuard<'_,
 }
 
 fn leave_stone(services: &Services, cell: &Cell, effects: Option<Effects>) {
-    let stone = Stone { scope: Arc::clone(&cell.run.scope), effects };
+    let stone = Stone {
+        scope: Arc::clone(&cell.run.scope),
+        effects,
+    };
     services.shelf().put_stone(cell.id, stone);
 }

@@ -39,13 +39,22 @@ impl Ledger {
         if let Some(called) = self.called.iter_mut().find(|called| called.id == tool) {
             called.count = called.count.saturating_add(1);
         } else if self.called.len() < MAX_CALLED_TOOLS {
-            self.called.push(CalledTool { id: tool.to_owned(), count: 1 });
+            self.called.push(CalledTool {
+                id: tool.to_owned(),
+                count: 1,
+            });
         }
         self.calls
     }
 
     /// Takes note of how a call ended.
-    pub(crate) fn close(&mut self, number: u64, tool: Arc<str>, state: CallState, effect: EffectKind) {
+    pub(crate) fn close(
+        &mut self,
+        number: u64,
+        tool: Arc<str>,
+        state: CallState,
+        effect: EffectKind,
+    ) {
         self.counts[index(state)] = self.counts[index(state)].saturating_add(1);
         let list = match (state, effect) {
             (CallState::Unknown, EffectKind::Write) => &mut self.unknown[0],
@@ -55,7 +64,15 @@ impl Ledger {
         };
         let at = list.partition_point(|ended| ended.number < number);
         if at < MAX_EFFECT_CALLS {
-            list.insert(at, Ended { number, tool, state, effect });
+            list.insert(
+                at,
+                Ended {
+                    number,
+                    tool,
+                    state,
+                    effect,
+                },
+            );
             list.truncate(MAX_EFFECT_CALLS);
         }
     }
@@ -83,10 +100,15 @@ impl Ledger {
 
     /// What a failed result must say about repeating the program; empty when it may be repeated.
     pub(crate) fn retry_advice(&self) -> String {
-        let committed = self.writes.iter().filter(|ended| ended.state == CallState::Committed);
+        let committed = self
+            .writes
+            .iter()
+            .filter(|ended| ended.state == CallState::Committed);
         let mut parts = Vec::new();
         if let Some(names) = names(committed) {
-            parts.push(format!("These calls took effect: {names}. Do not make them again."));
+            parts.push(format!(
+                "These calls took effect: {names}. Do not make them again."
+            ));
         }
         if let Some(names) = names(self.unknown.iter().flatten()) {
             parts.push(format!(
@@ -100,7 +122,9 @@ impl Ledger {
 /// The first few calls as `id tool`, joined; `None` when there are none.
 fn names<'a>(ended: impl Iterator<Item = &'a Ended>) -> Option<String> {
     const SHOWN: usize = 8;
-    let all: Vec<String> = ended.map(|e| format!("{} {}", call_id(e.number), e.tool)).collect();
+    let all: Vec<String> = ended
+        .map(|e| format!("{} {}", call_id(e.number), e.tool))
+        .collect();
     let (shown, more) = all.split_at(all.len().min(SHOWN));
     match (shown, more.len()) {
         ([], _) => None,
@@ -151,7 +175,10 @@ mod tests {
     fn reads_that_worked_leave_no_effects() {
         use CallState::{Committed, Failed, NotStarted};
         use EffectKind::Read;
-        assert_eq!(ledger(&[(Committed, Read), (Failed, Read), (NotStarted, Read)]).effects(), None);
+        assert_eq!(
+            ledger(&[(Committed, Read), (Failed, Read), (NotStarted, Read)]).effects(),
+            None
+        );
     }
 
     #[test]
@@ -160,7 +187,12 @@ mod tests {
         use EffectKind::{Read, Write};
         let states = [Committed, Failed, NotStarted, Unknown];
         let calls: Vec<_> = (0..200)
-            .map(|i: usize| (states[i * 7 % 4], if i % 3 == 0 { Write } else { Read }))
+            .map(|i: usize| {
+                (
+                    states[i * 7 % 4],
+                    if i.is_multiple_of(3) { Write } else { Read },
+                )
+            })
             .collect();
         let full: Vec<EffectCall> = calls
             .iter()
@@ -173,7 +205,11 @@ mod tests {
             })
             .collect();
         for length in [0, 1, 2, 5, 40, 200] {
-            assert_eq!(ledger(&calls[..length]).effects(), Effects::of(&full[..length]), "{length}");
+            assert_eq!(
+                ledger(&calls[..length]).effects(),
+                Effects::of(&full[..length]),
+                "{length}"
+            );
         }
     }
 
@@ -184,7 +220,11 @@ mod tests {
         ledger.close(second, "b".into(), CallState::Committed, EffectKind::Write);
         ledger.close(first, "a".into(), CallState::Committed, EffectKind::Write);
         let effects = ledger.effects().expect("writes");
-        let tools: Vec<_> = effects.calls.iter().map(|call| call.tool.as_str()).collect();
+        let tools: Vec<_> = effects
+            .calls
+            .iter()
+            .map(|call| call.tool.as_str())
+            .collect();
         assert_eq!(tools, ["a", "b"]);
     }
 
@@ -192,7 +232,10 @@ mod tests {
     fn advice_names_what_must_not_be_repeated() {
         use CallState::{Committed, Failed, Unknown};
         use EffectKind::{Read, Write};
-        assert_eq!(ledger(&[(Committed, Read), (Failed, Write)]).retry_advice(), "");
+        assert_eq!(
+            ledger(&[(Committed, Read), (Failed, Write)]).retry_advice(),
+            ""
+        );
         assert_eq!(
             ledger(&[(Committed, Write), (Unknown, Write)]).retry_advice(),
             "These calls took effect: c1 t. Do not make them again. \
@@ -206,6 +249,9 @@ mod tests {
         for i in 0..100 {
             ledger.open(&format!("t{}", i % 50));
         }
-        assert_eq!((ledger.called().len(), ledger.called()[0].count), (MAX_CALLED_TOOLS, 2));
+        assert_eq!(
+            (ledger.called().len(), ledger.called()[0].count),
+            (MAX_CALLED_TOOLS, 2)
+        );
     }
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use codecell_protocol::{Language, WaitingReason, Warning};
 use codecell_sandbox::{
-    Binding, CatalogImage, Entry, ErrorSource, EvalFlags, Frame, Guest, GuestThread, Kill, Limits, Program, Settlement,
-    Slice, SliceEnd, Snapshot, SnapshotError,
+    Binding, CatalogImage, Entry, ErrorSource, EvalFlags, Frame, Guest, GuestThread, Kill, Limits,
+    Program, Settlement, Slice, SliceEnd, Snapshot, SnapshotError,
 };
 use codecell_script::Prepared;
 
@@ -79,7 +79,11 @@ enum After {
 }
 
 impl Body {
-    pub(crate) fn new(source: Arc<str>, options: CodeModeOptions, facts: Arc<CatalogFacts>) -> Self {
+    pub(crate) fn new(
+        source: Arc<str>,
+        options: CodeModeOptions,
+        facts: Arc<CatalogFacts>,
+    ) -> Self {
         Self {
             source,
             options,
@@ -132,10 +136,19 @@ pub(crate) struct Leg<'a> {
 }
 
 impl<'a> Leg<'a> {
-    pub(crate) fn new(cell: &'a Arc<Cell>, thread: &'a GuestThread, body: Box<Body>, run_deadline: Option<Instant>) -> Self {
+    pub(crate) fn new(
+        cell: &'a Arc<Cell>,
+        thread: &'a GuestThread,
+        body: Box<Body>,
+        run_deadline: Option<Instant>,
+    ) -> Self {
         let options = &body.options;
         let hold = options.approval_hold_ms.map(Duration::from_millis);
-        let clock = LegClock::new(cell.services.now(), Duration::from_millis(options.timeout_ms), hold);
+        let clock = LegClock::new(
+            cell.services.now(),
+            Duration::from_millis(options.timeout_ms),
+            hold,
+        );
         Self {
             cell,
             thread,
@@ -218,7 +231,9 @@ impl<'a> Leg<'a> {
             return event;
         }
         let before = Instant::now();
-        let event = self.cell.next_event(&mut self.clock, self.body.next_timer_us, self.run_deadline);
+        let event =
+            self.cell
+                .next_event(&mut self.clock, self.body.next_timer_us, self.run_deadline);
         self.idle += before.elapsed();
         event
     }
@@ -259,7 +274,9 @@ impl<'a> Leg<'a> {
             })
             .collect();
         let entry = self.entry();
-        let Some(guest) = &mut self.guest else { return Err(CellError::Internal("there is no guest")) };
+        let Some(guest) = &mut self.guest else {
+            return Err(CellError::Internal("there is no guest"));
+        };
         let slice = guest.resume(self.thread, &batch, &entry, &self.cell.stop);
         slice.map_err(|error| {
             tracing::error!(%error, "a guest was not entered");
@@ -272,11 +289,17 @@ impl<'a> Leg<'a> {
         if self.guest.is_some() {
             return Ok(());
         }
-        let held = self.body.held.take().ok_or(CellError::Internal("the suspended cell is gone"))?;
+        let held = self
+            .body
+            .held
+            .take()
+            .ok_or(CellError::Internal("the suspended cell is gone"))?;
         let started = Instant::now();
         let sandbox = &self.cell.services.parts.sandbox;
         let snapshot = held.take(sandbox).map_err(CellError::Restore)?;
-        let guest = sandbox.restore(&snapshot, self.body.catalog.as_ref()).map_err(CellError::Restore)?;
+        let guest = sandbox
+            .restore(&snapshot, self.body.catalog.as_ref())
+            .map_err(CellError::Restore)?;
         self.guest = Some(guest);
         self.body.resume_time = Some(started.elapsed());
         Ok(())
@@ -289,9 +312,13 @@ impl<'a> Leg<'a> {
         let clock_end = self.clock.deadline().unwrap_or(now);
         let budget = Duration::from_millis(self.body.options.max_guest_ms);
         Entry {
-            now_us: services.unix_us().max(self.cell.lock().calls.last_stamp_us()),
+            now_us: services
+                .unix_us()
+                .max(self.cell.lock().calls.last_stamp_us()),
             seed: self.seed.take(),
-            deadline: self.run_deadline.map_or(clock_end, |run| run.min(clock_end)),
+            deadline: self
+                .run_deadline
+                .map_or(clock_end, |run| run.min(clock_end)),
             guest_budget: budget.saturating_sub(self.body.guest_time),
         }
     }
@@ -334,8 +361,18 @@ impl<'a> Leg<'a> {
         let mut turn: Vec<GuestCall> = Vec::new();
         for frame in frames {
             match frame {
-                Frame::Call { id, method, target, arguments } => {
-                    turn.push(GuestCall { id, method, target, arguments });
+                Frame::Call {
+                    id,
+                    method,
+                    target,
+                    arguments,
+                } => {
+                    turn.push(GuestCall {
+                        id,
+                        method,
+                        target,
+                        arguments,
+                    });
                 }
                 Frame::Turn { refused } if !is_dead => {
                     dispatch::turn(self, std::mem::take(&mut turn), refused)?;
@@ -357,7 +394,9 @@ impl<'a> Leg<'a> {
                 // The guest keeps to these bounds by itself; a broken one must not fill the host.
                 body.items += 1;
                 body.output_bytes += text.len() as u64;
-                if body.items <= limits::OUTPUT_ITEMS && body.output_bytes <= limits::kept_bytes(&body.options) {
+                if body.items <= limits::OUTPUT_ITEMS
+                    && body.output_bytes <= limits::kept_bytes(&body.options)
+                {
                     body.output.push(json, &text);
                 }
             }
@@ -376,7 +415,9 @@ impl<'a> Leg<'a> {
     fn ended(&mut self) -> Result<LegEnd, CellError> {
         let Some((source, json)) = self.body.error.take() else {
             let has_value = self.body.value.is_some();
-            return has_value.then_some(LegEnd::Completed).ok_or(CellError::Internal("the guest gave no result"));
+            return has_value
+                .then_some(LegEnd::Completed)
+                .ok_or(CellError::Internal("the guest gave no result"));
         };
         let shared = self.cell.lock();
         Err(guest_error::judge(
@@ -396,11 +437,27 @@ impl<'a> Leg<'a> {
     fn killed(&self, kill: Kill) -> CellError {
         let options = &self.body.options;
         match kill {
-            Kill::Deadline if self.run_deadline.is_some_and(|end| self.cell.services.now() >= end) => CellError::RunDeadline,
-            Kill::Deadline => CellError::GuestDeadline { timeout_ms: options.timeout_ms },
-            Kill::GuestBudget => CellError::GuestBudget { max_guest_ms: options.max_guest_ms },
-            Kill::Aborted => self.cell.stop_reason().unwrap_or(StopReason::Aborted).error(),
-            Kill::Memory => CellError::Memory { limit_bytes: options.memory_limit_bytes },
+            Kill::Deadline
+                if self
+                    .run_deadline
+                    .is_some_and(|end| self.cell.services.now() >= end) =>
+            {
+                CellError::RunDeadline
+            }
+            Kill::Deadline => CellError::GuestDeadline {
+                timeout_ms: options.timeout_ms,
+            },
+            Kill::GuestBudget => CellError::GuestBudget {
+                max_guest_ms: options.max_guest_ms,
+            },
+            Kill::Aborted => self
+                .cell
+                .stop_reason()
+                .unwrap_or(StopReason::Aborted)
+                .error(),
+            Kill::Memory => CellError::Memory {
+                limit_bytes: options.memory_limit_bytes,
+            },
             Kill::Stack => CellError::Stack,
             Kill::Trap(trap) => {
                 tracing::error!(trap, cell = %self.cell.id, "a guest trapped");
@@ -433,7 +490,9 @@ impl<'a> Leg<'a> {
     }
 
     fn freeze(&mut self) -> Result<Option<Snapshot>, CellError> {
-        let Some(mut guest) = self.guest.take() else { return Ok(None) };
+        let Some(mut guest) = self.guest.take() else {
+            return Ok(None);
+        };
         let started = Instant::now();
         let snapshot = self.snapshot_of(&mut guest)?;
         self.body.suspend_time = Some(started.elapsed());
@@ -443,13 +502,15 @@ impl<'a> Leg<'a> {
     fn snapshot_of(&self, guest: &mut Guest) -> Result<Snapshot, CellError> {
         let max_bytes = self.body.options.max_snapshot_bytes;
         let too_large = |bytes| CellError::SnapshotTooLarge { bytes, max_bytes };
-        let snapshot = guest.snapshot(&self.binding()).map_err(|error| match error {
-            SnapshotError::LimitExceeded { bytes, .. } => too_large(bytes),
-            error => {
-                tracing::error!(%error, "a cell cannot be suspended");
-                CellError::Internal("the cell could not be suspended")
-            }
-        })?;
+        let snapshot = guest
+            .snapshot(&self.binding())
+            .map_err(|error| match error {
+                SnapshotError::LimitExceeded { bytes, .. } => too_large(bytes),
+                error => {
+                    tracing::error!(%error, "a cell cannot be suspended");
+                    CellError::Internal("the cell could not be suspended")
+                }
+            })?;
         // The guest knows the limit of its start; one that is tighter now counts too.
         match snapshot.raw_bytes() {
             bytes if bytes > max_bytes => Err(too_large(bytes)),
@@ -466,16 +527,21 @@ impl<'a> Leg<'a> {
 
     /// The test of suspension: every time that the guest waits, it goes through bytes and back.
     fn park(&mut self) -> Result<(), Event> {
-        let Some(mut guest) = self.guest.take() else { return Ok(()) };
+        let Some(mut guest) = self.guest.take() else {
+            return Ok(());
+        };
         let failed = |error: String| {
             tracing::error!(error, "a cell could not be parked");
             Event::Stopped(StopReason::Aborted)
         };
         let binding = self.binding();
         let parts = &self.cell.services.parts;
-        let snapshot = guest.snapshot(&binding).map_err(|error| failed(error.to_string()))?;
+        let snapshot = guest
+            .snapshot(&binding)
+            .map_err(|error| failed(error.to_string()))?;
         drop(guest);
-        let restored = crate::park::journey(parts, &snapshot, binding, self.body.catalog.as_ref()).map_err(failed)?;
+        let restored = crate::park::journey(parts, &snapshot, binding, self.body.catalog.as_ref())
+            .map_err(failed)?;
         self.guest = Some(restored);
         Ok(())
     }

@@ -22,7 +22,13 @@ pub(crate) struct LegClock {
 
 impl LegClock {
     pub(crate) fn new(start: Instant, timeout: Duration, hold: Option<Duration>) -> Self {
-        Self { start, timeout, hold, held: Duration::ZERO, held_since: None }
+        Self {
+            start,
+            timeout,
+            hold,
+            held: Duration::ZERO,
+            held_since: None,
+        }
     }
 
     pub(crate) fn start(&self) -> Instant {
@@ -54,7 +60,8 @@ impl LegClock {
     /// Whether enough is left to start guest code again.
     pub(crate) fn may_start(&self, now: Instant) -> bool {
         let needed = MIN_START.min(self.timeout / 2);
-        self.deadline().is_none_or(|deadline| deadline.saturating_duration_since(now) >= needed)
+        self.deadline()
+            .is_none_or(|deadline| deadline.saturating_duration_since(now) >= needed)
     }
 
     fn bounded(&self, held: Duration) -> Duration {

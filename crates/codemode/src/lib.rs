@@ -21,6 +21,7 @@ mod cell;
 mod clock;
 mod code_mode;
 mod cut;
+mod deep_json;
 mod describe;
 mod dispatch;
 mod exec_hook;
@@ -49,6 +50,7 @@ mod shape;
 mod shelf;
 mod surface;
 mod values;
+mod waits;
 
 pub use clock::{Clock, OsRandomness, Randomness, SystemClock};
 pub use code_mode::CodeMode;

@@ -135,7 +135,12 @@ mod tests {
         let text = render_markdown();
         assert_eq!(text.lines().count(), INTERNAL_LIMITS.len() + 2);
         for limit in INTERNAL_LIMITS {
-            assert_eq!(text.matches(&format!("| {} |", limit.name)).count(), 1, "{}", limit.name);
+            assert_eq!(
+                text.matches(&format!("| {} |", limit.name)).count(),
+                1,
+                "{}",
+                limit.name
+            );
         }
     }
 }

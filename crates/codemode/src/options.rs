@@ -160,10 +160,30 @@ mod tests {
             ..CodeModeOptions::default()
         }
         .clamped();
-        assert_eq!((low.timeout_ms, low.memory_limit_bytes, low.max_output_bytes), (100, 1 << 20, 1024));
-        assert_eq!((low.max_snapshot_bytes, low.max_pending_tool_calls), (1024, 1));
-        assert_eq!((low.snapshot_ttl_seconds, low.search_default_limit, low.max_search_limit), (1, 1, 1));
-        assert_eq!((low.max_suspended_runs, low.max_guest_ms, low.approval_ttl_seconds), (1, 100, 60));
+        assert_eq!(
+            (low.timeout_ms, low.memory_limit_bytes, low.max_output_bytes),
+            (100, 1 << 20, 1024)
+        );
+        assert_eq!(
+            (low.max_snapshot_bytes, low.max_pending_tool_calls),
+            (1024, 1)
+        );
+        assert_eq!(
+            (
+                low.snapshot_ttl_seconds,
+                low.search_default_limit,
+                low.max_search_limit
+            ),
+            (1, 1, 1)
+        );
+        assert_eq!(
+            (
+                low.max_suspended_runs,
+                low.max_guest_ms,
+                low.approval_ttl_seconds
+            ),
+            (1, 100, 60)
+        );
         let high = CodeModeOptions {
             timeout_ms: u64::MAX,
             memory_limit_bytes: u64::MAX,
@@ -181,11 +201,38 @@ mod tests {
             ..CodeModeOptions::default()
         }
         .clamped();
-        assert_eq!((high.timeout_ms, high.memory_limit_bytes, high.max_output_bytes), (60_000, 1 << 30, 10 << 20));
-        assert_eq!((high.max_snapshot_bytes, high.max_pending_tool_calls), (256 << 20, 128));
-        assert_eq!((high.snapshot_ttl_seconds, high.search_default_limit, high.max_search_limit), (86_400, 50, 50));
-        assert_eq!((high.max_suspended_runs, high.prompt_index_chars, high.max_guest_ms), (1_000_000, 65_536, 600_000));
-        assert_eq!((high.approval_hold_ms, high.approval_ttl_seconds), (Some(600_000), 604_800));
+        assert_eq!(
+            (
+                high.timeout_ms,
+                high.memory_limit_bytes,
+                high.max_output_bytes
+            ),
+            (60_000, 1 << 30, 10 << 20)
+        );
+        assert_eq!(
+            (high.max_snapshot_bytes, high.max_pending_tool_calls),
+            (256 << 20, 128)
+        );
+        assert_eq!(
+            (
+                high.snapshot_ttl_seconds,
+                high.search_default_limit,
+                high.max_search_limit
+            ),
+            (86_400, 50, 50)
+        );
+        assert_eq!(
+            (
+                high.max_suspended_runs,
+                high.prompt_index_chars,
+                high.max_guest_ms
+            ),
+            (1_000_000, 65_536, 600_000)
+        );
+        assert_eq!(
+            (high.approval_hold_ms, high.approval_ttl_seconds),
+            (Some(600_000), 604_800)
+        );
         assert_eq!(high.clone().clamped(), high);
         assert_eq!(low.clone().clamped(), low);
     }
@@ -200,7 +247,10 @@ mod tests {
             ..CodeModeOptions::default()
         };
         let both = start.tightened_by(&now);
-        assert_eq!((both.max_output_bytes, both.max_pending_tool_calls), (2048, 16));
+        assert_eq!(
+            (both.max_output_bytes, both.max_pending_tool_calls),
+            (2048, 16)
+        );
         assert_eq!(both.memory_limit_bytes, 64 << 20);
     }
 }

@@ -15,7 +15,10 @@ pub struct CellOutcome {
 impl CellOutcome {
     /// A result that names no binary content.
     pub(crate) fn plain(result: CellResult) -> Self {
-        Self { result, content: Vec::new() }
+        Self {
+            result,
+            content: Vec::new(),
+        }
     }
 }
 

@@ -35,14 +35,22 @@ pub(crate) struct Output {
 impl Output {
     /// An item of `text` or `json`. A text that claims to be JSON and is not stays a text.
     pub(crate) fn push(&mut self, json: bool, text: &str) {
-        let raw = json.then(|| RawValue::from_string(text.to_owned()).ok()).flatten();
+        let raw = json
+            .then(|| RawValue::from_string(text.to_owned()).ok())
+            .flatten();
         let item = match raw {
             Some(value) => OutputItem::Json { value },
-            None => OutputItem::Text { text: text.to_owned() },
+            None => OutputItem::Text {
+                text: text.to_owned(),
+            },
         };
         let bytes = text.len() as u64;
         self.bytes += bytes;
-        self.items.push_back(Item { console: false, bytes, item });
+        self.items.push_back(Item {
+            console: false,
+            bytes,
+            item,
+        });
     }
 
     /// A console line. The guest keeps to the same bound; this is the one that holds.
@@ -62,7 +70,11 @@ impl Output {
 
     fn push_line(&mut self, text: String) {
         let bytes = text.len() as u64;
-        self.items.push_back(Item { console: true, bytes, item: OutputItem::Text { text } });
+        self.items.push_back(Item {
+            console: true,
+            bytes,
+            item: OutputItem::Text { text },
+        });
     }
 
     /// Bytes of `text` and `json` that no result has carried.
@@ -83,7 +95,9 @@ impl Output {
             if item.bytes > left && !item.console {
                 break;
             }
-            let Some(item) = self.items.pop_front() else { break };
+            let Some(item) = self.items.pop_front() else {
+                break;
+            };
             self.bytes -= if item.console { 0 } else { item.bytes };
             if item.bytes > left {
                 left = left.saturating_sub(drop_console(&mut taken));
@@ -106,7 +120,11 @@ impl Output {
         for item in self.items.drain(..) {
             if item.console {
                 if is_cut || item.bytes > for_console {
-                    for_console = for_console.saturating_sub(if is_cut { 0 } else { drop_console(&mut taken) });
+                    for_console = for_console.saturating_sub(if is_cut {
+                        0
+                    } else {
+                        drop_console(&mut taken)
+                    });
                     is_cut = true;
                     continue;
                 }
@@ -120,7 +138,12 @@ impl Output {
 
     /// The remaining items as one JSON array, for a saved result; console lines are left out.
     pub(crate) fn to_json(&self) -> String {
-        let items: Vec<&OutputItem> = self.items.iter().filter(|i| !i.console).map(|i| &i.item).collect();
+        let items: Vec<&OutputItem> = self
+            .items
+            .iter()
+            .filter(|i| !i.console)
+            .map(|i| &i.item)
+            .collect();
         serde_json::to_string(&items).unwrap_or_else(|_| "[]".to_owned())
     }
 
@@ -140,7 +163,9 @@ fn drop_console(taken: &mut Vec<OutputItem>) -> u64 {
     if is_marked {
         return 0;
     }
-    taken.push(OutputItem::Text { text: CONSOLE_CUT.to_owned() });
+    taken.push(OutputItem::Text {
+        text: CONSOLE_CUT.to_owned(),
+    });
     CONSOLE_CUT.len() as u64
 }
 
@@ -176,7 +201,10 @@ mod tests {
         output.push(true, "[1]");
         assert_eq!(texts(&output.take_what_fits(100)), ["a", "[warn] w", "[1]"]);
         output.push(false, "b");
-        assert_eq!(output.take_all(100).map(|items| texts(&items)), Some(vec!["b".to_owned()]));
+        assert_eq!(
+            output.take_all(100).map(|items| texts(&items)),
+            Some(vec!["b".to_owned()])
+        );
         assert!(!output.has_items());
     }
 
@@ -189,8 +217,14 @@ mod tests {
         assert_eq!(texts(&output.take_what_fits(5)), ["aaa"]);
         assert_eq!(output.bytes(), 4);
         assert!(output.take_all(3).is_none());
-        assert_eq!(output.to_json(), r#"[{"type":"text","text":"bbb"},{"type":"text","text":"c"}]"#);
-        assert_eq!(output.take_all(4).map(|items| texts(&items)), Some(vec!["bbb".into(), "c".into()]));
+        assert_eq!(
+            output.to_json(),
+            r#"[{"type":"text","text":"bbb"},{"type":"text","text":"c"}]"#
+        );
+        assert_eq!(
+            output.take_all(4).map(|items| texts(&items)),
+            Some(vec!["bbb".into(), "c".into()])
+        );
     }
 
     #[test]
@@ -201,7 +235,14 @@ mod tests {
             output.push_console(ConsoleLevel::Log, &"x".repeat(30), 1000);
         }
         let taken = output.take_all(60).expect("the console fails nothing");
-        assert_eq!(texts(&taken), ["0123456789".to_owned(), format!("[log] {}", "x".repeat(30)), CONSOLE_CUT.into()]);
+        assert_eq!(
+            texts(&taken),
+            [
+                "0123456789".to_owned(),
+                format!("[log] {}", "x".repeat(30)),
+                CONSOLE_CUT.into()
+            ]
+        );
     }
 
     #[test]
@@ -218,6 +259,8 @@ mod tests {
     fn a_text_that_only_claims_to_be_json_stays_a_text() {
         let mut output = Output::default();
         output.push(true, "}{");
-        assert!(matches!(&output.take_what_fits(10)[..], [OutputItem::Text { text }] if text == "}{"));
+        assert!(
+            matches!(&output.take_what_fits(10)[..], [OutputItem::Text { text }] if text == "}{")
+        );
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! Used by tests of suspension only; see [`Park::EveryAwait`](crate::Park::EveryAwait).
 
-use codecell_sandbox::{Binding, CatalogImage, Expected, Guest, Snapshot, SnapshotKey, StoredSnapshot};
+use codecell_sandbox::{
+    Binding, CatalogImage, Expected, Guest, Snapshot, SnapshotKey, StoredSnapshot,
+};
 
 use crate::services::CodeModeParts;
 
@@ -15,14 +17,23 @@ pub(crate) fn journey(
 ) -> Result<Guest, String> {
     let sandbox = &parts.sandbox;
     let key = SnapshotKey::new(parts.randomness.seed());
-    let stored = sandbox.compress(snapshot).map_err(|error| error.to_string())?;
+    let stored = sandbox
+        .compress(snapshot)
+        .map_err(|error| error.to_string())?;
     let mut bytes = stored.encode(Some(&key));
     if let Some(transport) = &parts.transport {
         bytes = transport.ship(bytes)?;
     }
     let max_raw_bytes = snapshot.limits().snapshot_bytes;
-    let expected = Expected { image: sandbox.image(), binding, key: Some(&key), max_raw_bytes };
+    let expected = Expected {
+        image: sandbox.image(),
+        binding,
+        key: Some(&key),
+        max_raw_bytes,
+    };
     let stored = StoredSnapshot::decode(&bytes, &expected).map_err(|error| error.to_string())?;
     let snapshot = sandbox.expand(&stored).map_err(|error| error.to_string())?;
-    sandbox.restore(&snapshot, catalog).map_err(|error| error.to_string())
+    sandbox
+        .restore(&snapshot, catalog)
+        .map_err(|error| error.to_string())
 }

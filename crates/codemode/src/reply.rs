@@ -34,12 +34,26 @@ struct Wire<'a> {
 const TOO_MANY: &str = "too_many_pending_tool_calls";
 
 impl Rejection {
-    pub(crate) fn new(code: impl Into<String>, message: impl Into<String>, tool: Option<Arc<str>>, state: CallState) -> Self {
-        Self { code: code.into(), message: message.into(), tool, state }
+    pub(crate) fn new(
+        code: impl Into<String>,
+        message: impl Into<String>,
+        tool: Option<Arc<str>>,
+        state: CallState,
+    ) -> Self {
+        Self {
+            code: code.into(),
+            message: message.into(),
+            tool,
+            state,
+        }
     }
 
     /// Nothing was handed over.
-    pub(crate) fn not_started(code: &str, message: impl Into<String>, tool: Option<&Arc<str>>) -> Self {
+    pub(crate) fn not_started(
+        code: &str,
+        message: impl Into<String>,
+        tool: Option<&Arc<str>>,
+    ) -> Self {
         Self::new(code, message, tool.map(Arc::clone), CallState::NotStarted)
     }
 
@@ -51,7 +65,12 @@ impl Rejection {
         Self::not_started(TOO_MANY, message, None)
     }
 
-    pub(crate) fn reply_too_large(tool: &Arc<str>, state: CallState, bytes: u64, max_bytes: u64) -> Self {
+    pub(crate) fn reply_too_large(
+        tool: &Arc<str>,
+        state: CallState,
+        bytes: u64,
+        max_bytes: u64,
+    ) -> Self {
         let message = format!(
             "the result of {tool} has {bytes} bytes, at most {max_bytes} can be delivered; \
              ask the tool for less, for example a range or a filter"
@@ -64,7 +83,12 @@ impl Rejection {
             "the result of {tool} was dropped: results that wait for the program may have {max_bytes} \
              bytes together; make fewer calls at once or ask for less"
         );
-        Self::new("reply_limit_exceeded", message, Some(Arc::clone(tool)), state)
+        Self::new(
+            "reply_limit_exceeded",
+            message,
+            Some(Arc::clone(tool)),
+            state,
+        )
     }
 
     pub(crate) fn approval_expired(tool: &Arc<str>) -> Self {
@@ -73,7 +97,11 @@ impl Rejection {
     }
 
     pub(crate) fn refusal(&self) -> Refusal {
-        if self.code == TOO_MANY { Refusal::TooMany } else { Refusal::Other }
+        if self.code == TOO_MANY {
+            Refusal::TooMany
+        } else {
+            Refusal::Other
+        }
     }
 
     pub(crate) fn to_json(&self) -> String {
@@ -84,7 +112,8 @@ impl Rejection {
             effect_status: self.state.as_str(),
         };
         // Strings only: the serialiser has nothing to refuse.
-        serde_json::to_string(&wire).unwrap_or_else(|_| r#"{"message":"the call failed"}"#.to_owned())
+        serde_json::to_string(&wire)
+            .unwrap_or_else(|_| r#"{"message":"the call failed"}"#.to_owned())
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use codecell_protocol::{
-    CellResult, Completed, Effects, Failed, Failure, FailureKind, OutputItem, PendingCall, PendingState, SavedResult,
-    Telemetry, Timings, Waiting, WaitingReason, Warning,
+    CellResult, Completed, Effects, Failed, Failure, FailureKind, OutputItem, PendingCall,
+    PendingState, SavedResult, Telemetry, Timings, Waiting, WaitingReason, Warning,
 };
 use codecell_tools::ContentBlock;
 use serde_json::Value;
@@ -17,9 +17,10 @@ use serde_json::value::RawValue;
 use crate::cell::Cell;
 use crate::clock::millis;
 use crate::cut;
+use crate::deep_json;
 use crate::failure::CellError;
 use crate::leg::{Body, Leg, ProgramValue};
-use crate::limits::kept_bytes;
+use crate::limits::{JSON_DEPTH_LEVELS, kept_bytes};
 use crate::options::OutputOverflow;
 use crate::outcome::CellOutcome;
 use crate::run_state::RunState;
@@ -44,7 +45,11 @@ pub(crate) fn completed(leg: &mut Leg<'_>, effects: Option<Effects>) -> CellOutc
         return overflow(leg, &value, effects);
     }
     let Ok(value) = RawValue::from_string(value.into()) else {
-        return failed(leg, CellError::Internal("the engine gave a value that is not JSON"), effects);
+        return failed(
+            leg,
+            CellError::Internal("the engine gave a value that is not JSON"),
+            effects,
+        );
     };
     let room = max_bytes - value.get().len() as u64;
     let output = leg.body.output.take_all(room).unwrap_or_default();
@@ -78,7 +83,10 @@ fn overflow(leg: &mut Leg<'_>, value: &str, effects: Option<Effects>) -> CellOut
     let total = value.len() as u64 + leg.body.output.bytes();
     let has_items = leg.body.output.has_items();
     let saved = if has_items {
-        let both = format!("{{\"value\":{value},\"output\":{}}}", leg.body.output.to_json());
+        let both = format!(
+            "{{\"value\":{value},\"output\":{}}}",
+            leg.body.output.to_json()
+        );
         save(leg, &both)
     } else {
         save(leg, value)
@@ -86,7 +94,11 @@ fn overflow(leg: &mut Leg<'_>, value: &str, effects: Option<Effects>) -> CellOut
     if leg.body.options.output_overflow == OutputOverflow::Truncate {
         return truncated(leg, value, saved, effects);
     }
-    let content = if has_items { "{value, output}" } else { "the value" };
+    let content = if has_items {
+        "{value, output}"
+    } else {
+        "the value"
+    };
     let kept = match &saved {
         Ok(saved) => format!(
             "It is saved: results.load(\"{}\") gives {content} in another cell of this run; return the part that you need",
@@ -97,7 +109,14 @@ fn overflow(leg: &mut Leg<'_>, value: &str, effects: Option<Effects>) -> CellOut
     let text = format!(
         "the output has {total} bytes, at most {max_bytes} can be returned. The program ran to its end and must not be repeated. {kept}"
     );
-    failed(leg, CellError::OutputTooLarge { text, saved: saved.ok() }, effects)
+    failed(
+        leg,
+        CellError::OutputTooLarge {
+            text,
+            saved: saved.ok(),
+        },
+        effects,
+    )
 }
 
 fn value_too_large(leg: &mut Leg<'_>, effects: Option<Effects>) -> CellOutcome {
@@ -105,26 +124,42 @@ fn value_too_large(leg: &mut Leg<'_>, effects: Option<Effects>) -> CellOutcome {
         "the value is larger than the {} bytes that can be kept, so it could not be saved. The program ran to its end and must not be repeated; what it read can be read again, in smaller parts",
         kept_bytes(&leg.body.options)
     );
-    failed(leg, CellError::OutputTooLarge { text, saved: None }, effects)
+    failed(
+        leg,
+        CellError::OutputTooLarge { text, saved: None },
+        effects,
+    )
 }
 
 /// `completed`, with a cut that says what it is.
-fn truncated(leg: &mut Leg<'_>, value: &str, saved: Result<SavedResult, String>, effects: Option<Effects>) -> CellOutcome {
+fn truncated(
+    leg: &mut Leg<'_>,
+    value: &str,
+    saved: Result<SavedResult, String>,
+    effects: Option<Effects>,
+) -> CellOutcome {
     let max_bytes = leg.body.options.max_output_bytes;
     let for_output = leg.body.output.bytes().min(max_bytes / 2);
     let for_value = (value.len() as u64).min(max_bytes - for_output);
     let mut output = leg.body.output.take_what_fits(max_bytes - for_value);
     if leg.body.output.has_items() {
         leg.body.output.clear();
-        output.push(OutputItem::Text { text: "[output cut]".to_owned() });
+        output.push(OutputItem::Text {
+            text: "[output cut]".to_owned(),
+        });
     }
-    let cut = match serde_json::from_str::<Value>(value) {
-        Ok(parsed) if value.len() as u64 > for_value => cut::cut(&parsed, for_value as usize).to_string(),
+    let cut = match deep_json::parse(value, JSON_DEPTH_LEVELS as usize) {
+        Ok(parsed) if value.len() as u64 > for_value => {
+            cut::cut(&parsed, for_value as usize).to_string()
+        }
         Ok(_) => value.to_owned(),
         Err(_) => cut::cut(&Value::from(value), for_value as usize).to_string(),
     };
     if let Err(why) = &saved {
-        leg.body.warnings.push(warning("output_not_saved", format!("the output was cut and could not be saved: {why}")));
+        leg.body.warnings.push(warning(
+            "output_not_saved",
+            format!("the output was cut and could not be saved: {why}"),
+        ));
     }
     match RawValue::from_string(cut) {
         Ok(value) => finish(leg, value, output, saved.ok(), effects),
@@ -133,7 +168,12 @@ fn truncated(leg: &mut Leg<'_>, value: &str, saved: Result<SavedResult, String>,
 }
 
 fn warning(kind: &str, message: String) -> Warning {
-    Warning { kind: kind.to_owned(), message, line: None, column: None }
+    Warning {
+        kind: kind.to_owned(),
+        message,
+        line: None,
+        column: None,
+    }
 }
 
 fn save(leg: &Leg<'_>, json: &str) -> Result<SavedResult, String> {
@@ -190,10 +230,15 @@ pub(crate) fn failed(leg: &mut Leg<'_>, error: CellError, effects: Option<Effect
     let error = cut_text(text, max_bytes / 2);
     bound_failure(&mut failure, max_bytes / 8);
     let used = error.len() as u64 + failure.frame.as_ref().map_or(0, |frame| frame.len() as u64);
-    let mut output = leg.body.output.take_what_fits(max_bytes.saturating_sub(used));
+    let mut output = leg
+        .body
+        .output
+        .take_what_fits(max_bytes.saturating_sub(used));
     if leg.body.output.has_items() {
         leg.body.output.clear();
-        output.push(OutputItem::Text { text: "[output cut]".to_owned() });
+        output.push(OutputItem::Text {
+            text: "[output cut]".to_owned(),
+        });
     }
     let content = content(&leg.cell.run, None, &output);
     let result = CellResult::Failed(Failed {
@@ -210,7 +255,11 @@ pub(crate) fn failed(leg: &mut Leg<'_>, error: CellError, effects: Option<Effect
 
 /// Keeps what a failure quotes within a share of the output.
 fn bound_failure(failure: &mut Failure, max_bytes: u64) {
-    if failure.frame.as_ref().is_some_and(|frame| frame.len() as u64 > max_bytes) {
+    if failure
+        .frame
+        .as_ref()
+        .is_some_and(|frame| frame.len() as u64 > max_bytes)
+    {
         failure.frame = None;
     }
 }
@@ -220,12 +269,18 @@ fn cut_text(text: String, max_bytes: u64) -> String {
     if text.len() <= max_bytes {
         return text;
     }
-    let end = (0..=max_bytes.saturating_sub(3)).rev().find(|at| text.is_char_boundary(*at));
+    let end = (0..=max_bytes.saturating_sub(3))
+        .rev()
+        .find(|at| text.is_char_boundary(*at));
     format!("{}…", &text[..end.unwrap_or(0)])
 }
 
 /// The result of a call that never got as far as a leg.
-pub(crate) fn refused(error: &CellError, effects: Option<Effects>, telemetry: Telemetry) -> CellOutcome {
+pub(crate) fn refused(
+    error: &CellError,
+    effects: Option<Effects>,
+    telemetry: Telemetry,
+) -> CellOutcome {
     let failure = error.to_failure();
     CellOutcome::plain(CellResult::Failed(Failed {
         error: error.to_string(),
@@ -239,9 +294,18 @@ pub(crate) fn refused(error: &CellError, effects: Option<Effects>, telemetry: Te
 }
 
 /// The result of a cell that ended without a leg: aborted while suspended, or lost.
-pub(crate) fn ended_without_leg(cell: &Cell, body: Option<&Body>, error: &CellError, effects: Option<Effects>) -> CellOutcome {
+pub(crate) fn ended_without_leg(
+    cell: &Cell,
+    body: Option<&Body>,
+    error: &CellError,
+    effects: Option<Effects>,
+) -> CellOutcome {
     let advice = cell.lock().calls.ledger().retry_advice();
-    let mut outcome = refused(error, effects, body.map_or_else(Telemetry::default, |body| telemetry(cell, body, None)));
+    let mut outcome = refused(
+        error,
+        effects,
+        body.map_or_else(Telemetry::default, |body| telemetry(cell, body, None)),
+    );
     if let (CellResult::Failed(failed), false) = (&mut outcome.result, advice.is_empty()) {
         failed.error = format!("{}. {advice}", failed.error);
     }
@@ -250,9 +314,13 @@ pub(crate) fn ended_without_leg(cell: &Cell, body: Option<&Body>, error: &CellEr
 
 fn content(run: &RunState, value: Option<&RawValue>, output: &[OutputItem]) -> Vec<ContentBlock> {
     let store = run.binary();
-    let mut found: Vec<ContentBlock> = value.map(|value| store.named_in(value.get())).unwrap_or_default();
+    let mut found: Vec<ContentBlock> = value
+        .map(|value| store.named_in(value.get()))
+        .unwrap_or_default();
     for item in output {
-        let OutputItem::Json { value } = item else { continue };
+        let OutputItem::Json { value } = item else {
+            continue;
+        };
         for block in store.named_in(value.get()) {
             if !found.contains(&block) {
                 found.push(block);
@@ -263,7 +331,11 @@ fn content(run: &RunState, value: Option<&RawValue>, output: &[OutputItem]) -> V
 }
 
 fn telemetry_of(leg: &Leg<'_>) -> Telemetry {
-    let wall = leg.cell.services.now().saturating_duration_since(leg.start_instant());
+    let wall = leg
+        .cell
+        .services
+        .now()
+        .saturating_duration_since(leg.start_instant());
     telemetry(leg.cell, &leg.body, Some(wall.saturating_sub(leg.idle)))
 }
 

@@ -59,6 +59,10 @@ impl RunState {
     /// Searches, descriptions and calls so far.
     pub(crate) fn counts(&self) -> (u32, u32, u32) {
         let read = |counter: &AtomicU32| counter.load(Ordering::Relaxed);
-        (read(&self.searches), read(&self.describes), read(&self.calls))
+        (
+            read(&self.searches),
+            read(&self.describes),
+            read(&self.calls),
+        )
     }
 }

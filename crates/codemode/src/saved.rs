@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use codecell_protocol::SavedResult;
-use serde_json::Value;
 
-use crate::limits::SAVED_RESULTS;
+use crate::deep_json;
+use crate::limits::{JSON_DEPTH_LEVELS, SAVED_RESULTS};
 use crate::shape;
 
 /// Characters of a value's JSON that a description shows.
@@ -26,7 +26,9 @@ pub(crate) enum Owner {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SaveError {
     /// All places are taken.
-    #[error("all {limit} saved results of this run are in use; delete one with results.delete(id): {ids}")]
+    #[error(
+        "all {limit} saved results of this run are in use; delete one with results.delete(id): {ids}"
+    )]
     Full { limit: u64, ids: String },
     /// The bytes are used up.
     #[error(
@@ -52,26 +54,42 @@ pub(crate) struct SavedResults {
 
 impl SavedResults {
     /// Keeps a value, given as its JSON.
-    pub(crate) fn save(&mut self, json: &str, owner: Owner, max_bytes: u64) -> Result<SavedResult, SaveError> {
+    pub(crate) fn save(
+        &mut self,
+        json: &str,
+        owner: Owner,
+        max_bytes: u64,
+    ) -> Result<SavedResult, SaveError> {
         let bytes = json.len() as u64;
         if owner == Owner::Host {
             self.make_room(bytes, max_bytes);
         }
         if self.kept.len() as u64 >= SAVED_RESULTS {
-            return Err(SaveError::Full { limit: SAVED_RESULTS, ids: self.ids() });
+            return Err(SaveError::Full {
+                limit: SAVED_RESULTS,
+                ids: self.ids(),
+            });
         }
         if self.bytes + bytes > max_bytes {
             return Err(SaveError::Bytes { bytes, max_bytes });
         }
         self.last += 1;
         self.bytes += bytes;
-        self.kept.insert(self.last, Kept { json: json.into(), owner });
+        self.kept.insert(
+            self.last,
+            Kept {
+                json: json.into(),
+                owner,
+            },
+        );
         Ok(describe(&format!("r{}", self.last), json))
     }
 
     /// The JSON of a saved value.
     pub(crate) fn load(&self, id: &str) -> Option<Arc<str>> {
-        self.kept.get(&number(id)?).map(|kept| Arc::clone(&kept.json))
+        self.kept
+            .get(&number(id)?)
+            .map(|kept| Arc::clone(&kept.json))
     }
 
     /// Forgets a value; `false` when there is none of this id.
@@ -84,7 +102,13 @@ impl SavedResults {
     /// The ids, for an error about one that does not exist.
     pub(crate) fn ids(&self) -> String {
         const SHOWN: usize = 8;
-        let mut ids: Vec<String> = self.kept.keys().rev().take(SHOWN).map(|n| format!("r{n}")).collect();
+        let mut ids: Vec<String> = self
+            .kept
+            .keys()
+            .rev()
+            .take(SHOWN)
+            .map(|n| format!("r{n}"))
+            .collect();
         if self.kept.len() > SHOWN {
             ids.push("…".to_owned());
         }
@@ -98,7 +122,9 @@ impl SavedResults {
             return;
         }
         while self.kept.len() as u64 >= SAVED_RESULTS || self.bytes + bytes > max_bytes {
-            let Some(oldest) = self.of_host().map(|(number, _)| *number).next() else { return };
+            let Some(oldest) = self.of_host().map(|(number, _)| *number).next() else {
+                return;
+            };
             if let Some(kept) = self.kept.remove(&oldest) {
                 self.bytes -= kept.json.len() as u64;
             }
@@ -106,13 +132,15 @@ impl SavedResults {
     }
 
     fn of_host(&self) -> impl Iterator<Item = (&u64, &Kept)> {
-        self.kept.iter().filter(|(_, kept)| kept.owner == Owner::Host)
+        self.kept
+            .iter()
+            .filter(|(_, kept)| kept.owner == Owner::Host)
     }
 }
 
 fn describe(id: &str, json: &str) -> SavedResult {
-    // A value that nests deeper than the parser goes has a shape too deep to be of use.
-    let value = serde_json::from_str::<Value>(json).ok();
+    // The value came from the guest as JSON; one that is not has no shape to tell.
+    let value = deep_json::parse(json, JSON_DEPTH_LEVELS as usize).ok();
     SavedResult {
         id: id.to_owned(),
         bytes: json.len() as u64,
@@ -128,11 +156,15 @@ fn number(id: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
-    fn save(store: &mut SavedResults, value: &Value, owner: Owner) -> Result<SavedResult, SaveError> {
+    fn save(
+        store: &mut SavedResults,
+        value: &Value,
+        owner: Owner,
+    ) -> Result<SavedResult, SaveError> {
         store.save(&value.to_string(), owner, 100)
     }
 
@@ -141,7 +173,10 @@ mod tests {
         let mut store = SavedResults::default();
         let saved = save(&mut store, &json!([1, 2]), Owner::Program).expect("room");
         assert_eq!((saved.id.as_str(), saved.bytes, saved.count), ("r1", 5, 2));
-        assert_eq!((saved.shape.as_str(), saved.preview.as_str()), ("Array<number>", "[1,2]"));
+        assert_eq!(
+            (saved.shape.as_str(), saved.preview.as_str()),
+            ("Array<number>", "[1,2]")
+        );
         assert_eq!(store.load("r1").as_deref(), Some("[1,2]"));
         assert!(store.delete("r1") && !store.delete("r1"));
         assert_eq!(store.load("r1"), None);
@@ -160,9 +195,15 @@ mod tests {
             "all 64 saved results of this run are in use; delete one with results.delete(id): \
              r64, r63, r62, r61, r60, r59, r58, r57, …"
         );
-        assert!(matches!(save(&mut store, &json!(1), Owner::Host), Err(SaveError::Full { .. })));
+        assert!(matches!(
+            save(&mut store, &json!(1), Owner::Host),
+            Err(SaveError::Full { .. })
+        ));
         store.delete("r3");
-        assert_eq!(save(&mut store, &json!(1), Owner::Host).expect("room").id, "r65");
+        assert_eq!(
+            save(&mut store, &json!(1), Owner::Host).expect("room").id,
+            "r65"
+        );
     }
 
     #[test]
@@ -171,7 +212,13 @@ mod tests {
         let value = json!("x".repeat(98));
         save(&mut store, &value, Owner::Program).expect("exactly fits");
         let error = save(&mut store, &json!(1), Owner::Program).expect_err("full");
-        assert_eq!(error, SaveError::Bytes { bytes: 1, max_bytes: 100 });
+        assert_eq!(
+            error,
+            SaveError::Bytes {
+                bytes: 1,
+                max_bytes: 100
+            }
+        );
     }
 
     #[test]
@@ -181,9 +228,15 @@ mod tests {
         save(&mut store, &forty, Owner::Program).expect("room");
         save(&mut store, &forty, Owner::Host).expect("room");
         save(&mut store, &forty, Owner::Host).expect("pushes out r2");
-        assert_eq!((store.load("r1").is_some(), store.load("r2").is_some()), (true, false));
+        assert_eq!(
+            (store.load("r1").is_some(), store.load("r2").is_some()),
+            (true, false)
+        );
         let large = json!("x".repeat(60));
         assert!(save(&mut store, &large, Owner::Host).is_err());
-        assert!(store.load("r3").is_some(), "nothing is dropped when that would not help");
+        assert!(
+            store.load("r3").is_some(),
+            "nothing is dropped when that would not help"
+        );
     }
 }

@@ -32,7 +32,10 @@ pub struct ProcessLimits {
 
 impl Default for ProcessLimits {
     fn default() -> Self {
-        Self { max_guest_memory_bytes: 4 << 30, max_suspended_bytes: 2 << 30 }
+        Self {
+            max_guest_memory_bytes: 4 << 30,
+            max_suspended_bytes: 2 << 30,
+        }
     }
 }
 
@@ -67,7 +70,10 @@ pub struct CodeModeParts {
 
 impl std::fmt::Debug for CodeModeParts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CodeModeParts").field("sandbox", &self.sandbox).field("limits", &self.limits).finish_non_exhaustive()
+        f.debug_struct("CodeModeParts")
+            .field("sandbox", &self.sandbox)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
     }
 }
 
@@ -97,7 +103,8 @@ pub(crate) struct Services {
 
 impl Services {
     pub(crate) fn new(parts: CodeModeParts) -> Self {
-        let permits = (parts.limits.max_guest_memory_bytes / PERMIT_BYTES).min(Semaphore::MAX_PERMITS as u64);
+        let permits =
+            (parts.limits.max_guest_memory_bytes / PERMIT_BYTES).min(Semaphore::MAX_PERMITS as u64);
         Self {
             parts,
             facts: FactsCache::default(),
@@ -153,7 +160,9 @@ impl Services {
     /// Takes one of `max` places for suspended cells.
     pub(crate) fn take_place(&self, max: u64) -> bool {
         let take = |taken: u64| (taken < max).then_some(taken + 1);
-        self.suspended.fetch_update(Ordering::AcqRel, Ordering::Acquire, take).is_ok()
+        self.suspended
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, take)
+            .is_ok()
     }
 
     pub(crate) fn give_place_back(&self) {

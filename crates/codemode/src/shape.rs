@@ -93,7 +93,10 @@ mod tests {
             (json!(null), "null"),
             (json!([]), "Array<never>"),
             (json!([1, 2, "x"]), "Array<number | string>"),
-            (json!([{"path": "a", "lines": 3}]), "Array<{ path: string; lines: number }>"),
+            (
+                json!([{"path": "a", "lines": 3}]),
+                "Array<{ path: string; lines: number }>",
+            ),
             (json!({"a-b": {}}), r#"{ "a-b": {} }"#),
             (json!([[[[[1]]]]]), "Array<Array<Array<Array<Array<…>>>>>"),
         ];
@@ -104,7 +107,9 @@ mod tests {
 
     #[test]
     fn a_shape_is_short_whatever_the_value() {
-        let wide: Map<String, Value> = (0..500).map(|i| ("k".repeat(50) + &i.to_string(), json!([{}]))).collect();
+        let wide: Map<String, Value> = (0..500)
+            .map(|i| ("k".repeat(50) + &i.to_string(), json!([{}])))
+            .collect();
         assert!(shape(&Value::Object(wide)).chars().count() <= MAX_CHARS + 1);
     }
 }

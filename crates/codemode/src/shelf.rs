@@ -127,7 +127,11 @@ mod tests {
         shelf.put(id(3), 3, start + 3 * second);
         shelf.reschedule(id(1), start + 4 * second);
         assert_eq!(shelf.next_due(), Some(start + second));
-        let due: Vec<u32> = shelf.take_due(start + 3 * second).into_iter().map(|(_, cell)| cell).collect();
+        let due: Vec<u32> = shelf
+            .take_due(start + 3 * second)
+            .into_iter()
+            .map(|(_, cell)| cell)
+            .collect();
         assert_eq!(due, [2, 3]);
         assert!(shelf.take_due(start + 3 * second).is_empty());
         assert_eq!(shelf.get(&id(1)), Some(1));

@@ -54,12 +54,19 @@ impl CodeModeSurface {
             Value::Null => "{}".to_owned(),
             given => given.to_string(),
         };
-        let arguments = if arguments.len() > 400 { "{...}".to_owned() } else { arguments };
+        let arguments = if arguments.len() > 400 {
+            "{...}".to_owned()
+        } else {
+            arguments
+        };
         let catalog = self.run.tools.catalog();
         let advice = match catalog.resolve(&name) {
             Ok(entry) => match catalog.safe_name(entry) {
                 Some(safe) => format!("return await tools.{safe}({arguments})"),
-                None => format!("return await tools.call({}, {arguments})", Value::from(entry.id.as_str())),
+                None => format!(
+                    "return await tools.call({}, {arguments})",
+                    Value::from(entry.id.as_str())
+                ),
             },
             Err(error) => {
                 return CellError::Arguments(format!(
@@ -80,7 +87,10 @@ impl ModelSurface for CodeModeSurface {
     }
 
     async fn call(&self, name: &str, arguments: Value, ctx: SurfaceContext) -> SurfaceResult {
-        let run = RunContext { abort: ctx.call.abort.clone(), ..self.run.clone() };
+        let run = RunContext {
+            abort: ctx.call.abort.clone(),
+            ..self.run.clone()
+        };
         let outcome = match name {
             "exec" => self.exec(&arguments, ctx.call_id, &run).await,
             "wait" => self.wait(&arguments, &run).await,

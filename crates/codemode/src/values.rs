@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 use codecell_protocol::CallState;
 
 use crate::calls::Answer;
+use crate::deep_json::{self, DeepJsonError};
+use crate::limits::JSON_DEPTH_LEVELS;
 use crate::reply::Rejection;
 use crate::run_state::RunState;
 
@@ -24,25 +26,38 @@ pub(crate) fn parse(json: &str) -> Result<Value, String> {
     if json.is_empty() {
         return Ok(Value::Null);
     }
-    serde_json::from_str(json).map_err(|error| match error.classify() {
-        serde_json::error::Category::Syntax if error.to_string().starts_with("recursion limit") => {
-            "the arguments are nested too deeply; pass flatter data".to_owned()
-        }
-        _ => "the arguments are not JSON".to_owned(),
+    deep_json::parse(json, JSON_DEPTH_LEVELS as usize).map_err(|error| match error {
+        DeepJsonError::TooDeep => format!(
+            "the arguments are nested deeper than {JSON_DEPTH_LEVELS} levels; pass flatter data"
+        ),
+        DeepJsonError::Malformed => "the arguments are not JSON".to_owned(),
     })
 }
 
 /// The answer to a call that gave a result.
-pub(crate) fn answer(method: Method, tool: &Arc<str>, tools: &ToolSet, report: &CallReport, run: &RunState) -> Answer {
-    let Ok(output) = &report.outcome else { return Answer::Json("null".to_owned()) };
+pub(crate) fn answer(
+    method: Method,
+    tool: &Arc<str>,
+    tools: &ToolSet,
+    report: &CallReport,
+    run: &RunState,
+) -> Answer {
+    let Ok(output) = &report.outcome else {
+        return Answer::Json("null".to_owned());
+    };
     if method == Method::CallRaw {
-        return Answer::Json(json!({"tool": compact(tools, report.tool.as_ref()), "result": raw(output, run)}).to_string());
+        return Answer::Json(
+            json!({"tool": compact(tools, report.tool.as_ref()), "result": raw(output, run)})
+                .to_string(),
+        );
     }
     if output.is_error {
         return Answer::Reject(tool_error(tool, output, report.state));
     }
     let value = match output.content.as_slice() {
-        blocks if output.details.is_none() && !matches!(blocks, [ContentBlock::Text(_)]) => with_references(blocks, run),
+        blocks if output.details.is_none() && !matches!(blocks, [ContentBlock::Text(_)]) => {
+            with_references(blocks, run)
+        }
         _ => report.value().unwrap_or(Value::Null),
     };
     match value {
@@ -53,7 +68,9 @@ pub(crate) fn answer(method: Method, tool: &Arc<str>, tools: &ToolSet, report: &
 
 fn compact(tools: &ToolSet, id: Option<&ToolId>) -> Value {
     let entry = id.and_then(|id| tools.catalog().get(id));
-    entry.and_then(|entry| serde_json::to_value(entry.compact()).ok()).unwrap_or(Value::Null)
+    entry
+        .and_then(|entry| serde_json::to_value(entry.compact()).ok())
+        .unwrap_or(Value::Null)
 }
 
 /// The whole result, with references in the place of binary content.
@@ -67,7 +84,7 @@ fn raw(output: &ToolOutput, run: &RunState) -> Value {
 
 fn with_references(blocks: &[ContentBlock], run: &RunState) -> Value {
     let mut store = run.binary();
-    blocks.iter().map(|block| store.to_guest(block)).collect()
+    blocks.iter().map(|block| store.for_guest(block)).collect()
 }
 
 /// A result that says of itself that it is an error.
@@ -95,8 +112,11 @@ mod tests {
     fn arguments_are_read_or_refused_with_advice() {
         assert_eq!(parse(""), Ok(Value::Null));
         assert_eq!(parse("{\"a\":1}"), Ok(json!({"a": 1})));
-        let deep = "[".repeat(200) + &"]".repeat(200);
-        assert_eq!(parse(&deep), Err("the arguments are nested too deeply; pass flatter data".into()));
+        let deep = "[".repeat(513) + &"]".repeat(513);
+        assert_eq!(
+            parse(&deep),
+            Err("the arguments are nested deeper than 512 levels; pass flatter data".into())
+        );
         assert_eq!(parse("{"), Err("the arguments are not JSON".into()));
     }
 }

@@ -27,7 +27,9 @@ fn call(guest_id: u32) -> NewCall {
 }
 
 fn started(calls: &mut Calls) -> Vec<u32> {
-    std::iter::from_fn(|| calls.next_to_start()).map(|start| start.guest_id).collect()
+    std::iter::from_fn(|| calls.next_to_start())
+        .map(|start| start.guest_id)
+        .collect()
 }
 
 fn text(bytes: usize) -> Answer {
@@ -51,7 +53,10 @@ fn replies_keep_their_order_and_their_stamps_rise() {
     calls.settle(1, CallState::Committed, text(1), 10);
     calls.push_yield(3);
     let replies = calls.take_replies(u64::MAX);
-    let seen: Vec<_> = replies.iter().map(|reply| (reply.call, reply.arrival_us)).collect();
+    let seen: Vec<_> = replies
+        .iter()
+        .map(|reply| (reply.call, reply.arrival_us))
+        .collect();
     assert_eq!(seen, [(2, 10), (1, 11), (0, 12)]);
     assert!(!calls.has_replies());
 }
@@ -74,15 +79,29 @@ fn a_reply_that_is_too_large_becomes_an_error_that_keeps_the_state() {
     calls.settle(2, CallState::Committed, text(40), 2);
     let replies = calls.take_replies(u64::MAX);
     assert_eq!(replies[0].kind, SettlementKind::Reject);
-    assert!(replies[0].payload.contains(r#""code":"reply_too_large""#), "{}", replies[0].payload);
-    assert!(replies[0].payload.contains(r#""effectStatus":"committed""#), "{}", replies[0].payload);
+    assert!(
+        replies[0].payload.contains(r#""code":"reply_too_large""#),
+        "{}",
+        replies[0].payload
+    );
+    assert!(
+        replies[0].payload.contains(r#""effectStatus":"committed""#),
+        "{}",
+        replies[0].payload
+    );
     assert_eq!(calls.rejection_of(1), Some(Refusal::Other));
-    assert_eq!(calls.ledger().effects().map(|effects| effects.committed), Some(2));
+    assert_eq!(
+        calls.ledger().effects().map(|effects| effects.committed),
+        Some(2)
+    );
 }
 
 #[test]
 fn replies_that_pile_up_are_bounded() {
-    let mut calls = Calls::new(CallBounds { in_flight: 3, ..BOUNDS });
+    let mut calls = Calls::new(CallBounds {
+        in_flight: 3,
+        ..BOUNDS
+    });
     for id in [1, 2, 3] {
         calls.enqueue(call(id), Instant::now());
     }
@@ -90,8 +109,19 @@ fn replies_that_pile_up_are_bounded() {
     calls.settle(1, CallState::Committed, text(25), 1);
     calls.settle(2, CallState::Committed, text(25), 2);
     calls.settle(3, CallState::Committed, text(1), 3);
-    let kinds: Vec<_> = calls.take_replies(u64::MAX).iter().map(|reply| reply.kind).collect();
-    assert_eq!(kinds, [SettlementKind::ResolveText, SettlementKind::ResolveText, SettlementKind::Reject]);
+    let kinds: Vec<_> = calls
+        .take_replies(u64::MAX)
+        .iter()
+        .map(|reply| reply.kind)
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            SettlementKind::ResolveText,
+            SettlementKind::ResolveText,
+            SettlementKind::Reject
+        ]
+    );
 }
 
 #[test]
@@ -121,12 +151,23 @@ fn calls_at_the_end_are_unknown_once_handed_over() {
     calls.handed_over(1);
     calls.finish();
     let effects = calls.ledger().effects().expect("writes");
-    let states: Vec<_> = effects.calls.iter().map(|call| (call.id.as_str(), call.state)).collect();
+    let states: Vec<_> = effects
+        .calls
+        .iter()
+        .map(|call| (call.id.as_str(), call.state))
+        .collect();
     assert_eq!(
         states,
-        [("c1", CallState::Unknown), ("c2", CallState::NotStarted), ("c3", CallState::NotStarted)]
+        [
+            ("c1", CallState::Unknown),
+            ("c2", CallState::NotStarted),
+            ("c3", CallState::NotStarted)
+        ]
     );
-    assert!(!calls.settle(1, CallState::Committed, text(1), 9), "a late report changes nothing");
+    assert!(
+        !calls.settle(1, CallState::Committed, text(1), 9),
+        "a late report changes nothing"
+    );
     assert_eq!(started(&mut calls), [] as [u32; 0]);
 }
 
@@ -140,10 +181,17 @@ fn approvals_expire_as_not_started() {
     calls.set_approval(2, Some(now + Duration::from_secs(1)));
     assert!(calls.all_wait_for_approval());
     assert_eq!(calls.next_approval_expiry(ttl), Some(now + ttl));
-    assert_eq!(calls.expire_approvals(ttl, now + ttl - Duration::from_millis(1), 1), [] as [u32; 0]);
+    assert_eq!(
+        calls.expire_approvals(ttl, now + ttl - Duration::from_millis(1), 1),
+        [] as [u32; 0]
+    );
     assert_eq!(calls.expire_approvals(ttl, now + ttl, 1), [1]);
     let reply = &calls.take_replies(u64::MAX)[0];
-    assert!(reply.payload.contains("approval_expired"), "{}", reply.payload);
+    assert!(
+        reply.payload.contains("approval_expired"),
+        "{}",
+        reply.payload
+    );
     assert_eq!(calls.pending(now)[0].state, PendingState::Approval);
 }
 
@@ -152,7 +200,10 @@ fn a_refused_call_is_in_the_ledger_and_remembered() {
     let (mut calls, _) = calls_with(&[]);
     calls.refuse(4, &"t".into(), EffectKind::Write, Rejection::too_many(9), 1);
     assert_eq!(calls.rejection_of(4), Some(Refusal::TooMany));
-    assert_eq!(calls.ledger().effects().map(|effects| effects.not_started), Some(1));
+    assert_eq!(
+        calls.ledger().effects().map(|effects| effects.not_started),
+        Some(1)
+    );
 }
 
 #[test]

@@ -8,14 +8,23 @@ use codecell_protocol::{CellResult, FailureKind, PendingState};
 use crate::support::{Setup, World, kind, run_id, text, value};
 
 fn asking(options: CodeModeOptions) -> World {
-    World::of(Setup { asks: true, ..Setup::default() }).with_options(options)
+    World::of(Setup {
+        asks: true,
+        ..Setup::default()
+    })
+    .with_options(options)
 }
 
-const CALL: &str = "try { return await tools.echo_w({v: 1}) } catch (e) { return [e.code, e.effectStatus] }";
+const CALL: &str =
+    "try { return await tools.echo_w({v: 1}) } catch (e) { return [e.code, e.effectStatus] }";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_yes_in_time_is_part_of_the_same_answer() {
-    let world = asking(CodeModeOptions { timeout_ms: 300, approval_hold_ms: None, ..CodeModeOptions::default() });
+    let world = asking(CodeModeOptions {
+        timeout_ms: 300,
+        approval_hold_ms: None,
+        ..CodeModeOptions::default()
+    });
     let (outcome, ()) = tokio::join!(world.exec(CALL), async {
         world.stage.wait_for("asked echo_w").await;
         // Longer than the leg: its clock stands still for a person at a terminal.
@@ -27,9 +36,15 @@ async fn a_yes_in_time_is_part_of_the_same_answer() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_answer_comes_after_the_hold_and_names_the_approval() {
-    let world = asking(CodeModeOptions { timeout_ms: 100, approval_hold_ms: Some(100), ..CodeModeOptions::default() });
+    let world = asking(CodeModeOptions {
+        timeout_ms: 100,
+        approval_hold_ms: Some(100),
+        ..CodeModeOptions::default()
+    });
     let first = world.exec(CALL).await;
-    let CellResult::Waiting(waiting) = &first.result else { panic!("{}", text(&first)) };
+    let CellResult::Waiting(waiting) = &first.result else {
+        panic!("{}", text(&first))
+    };
     assert_eq!(waiting.pending_tool_calls[0].state, PendingState::Approval);
     assert!(waiting.effects.is_none());
     // Idle time does not run while a person is asked.
@@ -52,8 +67,16 @@ async fn a_no_is_a_call_that_never_started() {
         world.stage.release("deny");
     });
     assert_eq!(value(&outcome)[1], "notStarted", "{}", text(&outcome));
-    let CellResult::Completed(completed) = &outcome.result else { panic!("not completed") };
-    assert_eq!(completed.effects.as_ref().map(|effects| effects.not_started), Some(1));
+    let CellResult::Completed(completed) = &outcome.result else {
+        panic!("not completed")
+    };
+    assert_eq!(
+        completed
+            .effects
+            .as_ref()
+            .map(|effects| effects.not_started),
+        Some(1)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -69,16 +92,33 @@ async fn an_approval_expires_by_itself() {
     world.clock.advance(Duration::from_secs(61));
     world.code_mode.sweep();
     let outcome = world.wait(&run_id(&first)).await;
-    assert_eq!(value(&outcome), serde_json::json!(["approval_expired", "notStarted"]));
+    assert_eq!(
+        value(&outcome),
+        serde_json::json!(["approval_expired", "notStarted"])
+    );
     world.stage.release("approve");
     assert!(!world.stage.log().contains(&"echo_w".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_guest_that_spins_meanwhile_is_stopped_at_its_deadline() {
-    let world = asking(CodeModeOptions { timeout_ms: 200, approval_hold_ms: None, ..CodeModeOptions::default() });
-    let outcome = world.exec("tools.echo_w({}); await tools.echo({}); while (true) {}").await;
+    let world = asking(CodeModeOptions {
+        timeout_ms: 200,
+        approval_hold_ms: None,
+        ..CodeModeOptions::default()
+    });
+    let outcome = world
+        .exec("tools.echo_w({}); await tools.echo({}); while (true) {}")
+        .await;
     assert_eq!(kind(&outcome), FailureKind::GuestDeadline);
-    let CellResult::Failed(failed) = &outcome.result else { panic!("not failed") };
-    assert_eq!(failed.effects.as_ref().map(|effects| (effects.not_started, effects.unknown)), Some((1, 0)));
+    let CellResult::Failed(failed) = &outcome.result else {
+        panic!("not failed")
+    };
+    assert_eq!(
+        failed
+            .effects
+            .as_ref()
+            .map(|effects| (effects.not_started, effects.unknown)),
+        Some((1, 0))
+    );
 }

@@ -7,14 +7,17 @@
 
 use std::path::{Path, PathBuf};
 
-use codecell_codemode::{CodeModeOptions, Park};
+use codecell_codemode::{CodeModeOptions, Park, SnapshotTransport};
 use codecell_protocol::Language;
 
-use crate::support::{World, run_id, stable};
+use crate::support::{Setup, World, run_id, stable};
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cells");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "js"));
     files.sort();
     assert!(files.len() > 30, "the corpus is gone");
@@ -28,14 +31,27 @@ struct Cell {
 
 fn read(path: &Path) -> Cell {
     let text = std::fs::read_to_string(path).unwrap();
-    let (program, rest) = text.split_once("/*---\n").unwrap_or_else(|| panic!("{} has no steps", path.display()));
+    let (program, rest) = text
+        .split_once("/*---\n")
+        .unwrap_or_else(|| panic!("{} has no steps", path.display()));
     let steps = rest.trim_end().strip_suffix("---*/").unwrap();
-    Cell { program: program.to_owned(), steps: steps.lines().map(str::to_owned).collect() }
+    Cell {
+        program: program.to_owned(),
+        steps: steps.lines().map(str::to_owned).collect(),
+    }
 }
 
 /// Holds the conversation and gives its steps as they came about.
 async fn hold(cell: &Cell, park: Park) -> Vec<String> {
-    let world = World::new().with_options(CodeModeOptions { park, timeout_ms: 5000, ..CodeModeOptions::default() });
+    hold_in(cell, park, World::new()).await
+}
+
+async fn hold_in(cell: &Cell, park: Park, world: World) -> Vec<String> {
+    let world = world.with_options(CodeModeOptions {
+        park,
+        timeout_ms: 5000,
+        ..CodeModeOptions::default()
+    });
     let mut id = String::new();
     let mut held = Vec::new();
     for step in &cell.steps {
@@ -69,7 +85,9 @@ fn bless(path: &Path, cell: &Cell, held: &[String]) {
     std::fs::write(path, text).unwrap();
 }
 
-#[tokio::test(flavor = "multi_thread")]
+/// On one thread: what a tool said and what its cell was told then happen in one step, so the order
+/// of settlements is the order of the file.
+#[tokio::test]
 async fn every_conversation_is_as_expected_parked_or_not() {
     let mut wrong = Vec::new();
     for path in files() {
@@ -79,11 +97,19 @@ async fn every_conversation_is_as_expected_parked_or_not() {
         if std::env::var_os("CODECELL_BLESS").is_some() {
             bless(&path, &cell, &held);
         } else if held != cell.steps {
-            wrong.push(format!("{name}:\n{}\nexpected:\n{}", held.join("\n"), cell.steps.join("\n")));
+            wrong.push(format!(
+                "{name}:\n{}\nexpected:\n{}",
+                held.join("\n"),
+                cell.steps.join("\n")
+            ));
         }
         let parked = hold(&cell, Park::EveryAwait).await;
         if parked != held {
-            wrong.push(format!("{name} parked:\n{}\nnot parked:\n{}", parked.join("\n"), held.join("\n")));
+            wrong.push(format!(
+                "{name} parked:\n{}\nnot parked:\n{}",
+                parked.join("\n"),
+                held.join("\n")
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -94,5 +120,57 @@ async fn typescript_runs_and_says_so_when_it_was_inferred() {
     let world = World::new();
     let outcome = world.exec("const x: number = 1; return x").await;
     assert_eq!(crate::support::value(&outcome), 1);
-    assert_eq!(outcome.result.telemetry().inferred_language, Some(Language::TypeScript));
+    assert_eq!(
+        outcome.result.telemetry().inferred_language,
+        Some(Language::TypeScript)
+    );
+}
+
+/// Sends every parked cell through a process of its own.
+struct ThroughAChild;
+
+impl SnapshotTransport for ThroughAChild {
+    fn ship(&self, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+        use std::io::{Read as _, Write as _};
+        use std::process::{Command, Stdio};
+        let child = Command::new("cat")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn();
+        let mut child = child.map_err(|error| error.to_string())?;
+        let mut stdin = child.stdin.take().ok_or("no stdin")?;
+        let mut stdout = child.stdout.take().ok_or("no stdout")?;
+        let writer = std::thread::spawn(move || stdin.write_all(&bytes));
+        let mut back = Vec::new();
+        stdout
+            .read_to_end(&mut back)
+            .map_err(|error| error.to_string())?;
+        child.wait().map_err(|error| error.to_string())?;
+        writer
+            .join()
+            .map_err(|_| "the writer is gone")?
+            .map_err(|error| error.to_string())?;
+        Ok(back)
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn parked_cells_come_back_from_another_process() {
+    for name in [
+        "closures_and_classes",
+        "generators",
+        "data_types",
+        "timers",
+        "control_flow",
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/cells/{name}.js"));
+        let cell = read(&path);
+        let setup = Setup {
+            transport: Some(std::sync::Arc::new(ThroughAChild)),
+            ..Setup::default()
+        };
+        let held = hold_in(&cell, Park::EveryAwait, World::of(setup)).await;
+        assert_eq!(held, cell.steps, "{name}");
+    }
 }

@@ -31,7 +31,10 @@ async fn a_lost_answer_can_be_asked_for_again() {
         assert_eq!(text(&world.wait_after(&id, after).await), text(&end));
     }
     assert_eq!(text(&world.wait_after(&id, Some(1)).await), text(&second));
-    assert_eq!(kind(&world.wait_after(&id, Some(3)).await), FailureKind::InvalidArguments);
+    assert_eq!(
+        kind(&world.wait_after(&id, Some(3)).await),
+        FailureKind::InvalidArguments
+    );
     assert_eq!(world.stage.log(), ["echo_w"], "nothing ran twice");
     world.clock.advance(Duration::from_secs(899));
     assert_eq!(value(&world.wait(&id).await), "end");
@@ -41,9 +44,14 @@ async fn a_lost_answer_can_be_asked_for_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_suspension_starts_a_fresh_time_to_live() {
-    let options = CodeModeOptions { snapshot_ttl_seconds: 10, ..CodeModeOptions::default() };
+    let options = CodeModeOptions {
+        snapshot_ttl_seconds: 10,
+        ..CodeModeOptions::default()
+    };
     let world = World::new().with_options(options);
-    let first = world.exec("for (let i = 0; i < 3; i++) await yield_control(); return 1").await;
+    let first = world
+        .exec("for (let i = 0; i < 3; i++) await yield_control(); return 1")
+        .await;
     let id = run_id(&first);
     for _ in 0..2 {
         world.clock.advance(Duration::from_secs(9));
@@ -57,7 +65,10 @@ async fn a_new_suspension_starts_a_fresh_time_to_live() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cell_lives_for_a_day_at_most() {
-    let options = CodeModeOptions { snapshot_ttl_seconds: 86_400, ..CodeModeOptions::default() };
+    let options = CodeModeOptions {
+        snapshot_ttl_seconds: 86_400,
+        ..CodeModeOptions::default()
+    };
     let world = World::new().with_options(options);
     let id = run_id(&world.exec("for (;;) await yield_control()").await);
     world.clock.advance(Duration::from_secs(23 * 3600));
@@ -69,44 +80,81 @@ async fn a_cell_lives_for_a_day_at_most() {
 #[tokio::test(flavor = "multi_thread")]
 async fn expiry_cancels_calls_and_says_what_is_unknown() {
     let world = World::new();
-    let id = run_id(&world.exec("tools.hang_w({}); await yield_control(); return 1").await);
+    let id = run_id(
+        &world
+            .exec("tools.hang_w({}); await yield_control(); return 1")
+            .await,
+    );
     world.stage.wait_for("hang_w").await;
     world.clock.advance(Duration::from_secs(901));
     let outcome = world.wait(&id).await;
     assert_eq!(kind(&outcome), FailureKind::SnapshotExpired);
-    let CellResult::Failed(failed) = &outcome.result else { panic!("not failed") };
+    let CellResult::Failed(failed) = &outcome.result else {
+        panic!("not failed")
+    };
     let effects = failed.effects.as_ref().unwrap();
-    assert_eq!((effects.unknown, effects.calls[0].tool.as_str()), (1, "openclaw:core:hang_w"));
+    assert_eq!(
+        (effects.unknown, effects.calls[0].tool.as_str()),
+        (1, "openclaw:core:hang_w")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_outstanding_at_the_deadline_make_a_cell_wait() {
-    let options = CodeModeOptions { timeout_ms: 300, ..CodeModeOptions::default() };
+    let options = CodeModeOptions {
+        timeout_ms: 300,
+        ..CodeModeOptions::default()
+    };
     let world = World::new().with_options(options);
     let first = world.exec("const a = tools.hold({key: 'a'}); const b = tools.hold({key: 'b'}); return [await a, await b]").await;
-    let CellResult::Waiting(waiting) = &first.result else { panic!("{}", text(&first)) };
+    let CellResult::Waiting(waiting) = &first.result else {
+        panic!("{}", text(&first))
+    };
     assert_eq!(waiting.reason, WaitingReason::PendingTools);
-    let pending: Vec<_> = waiting.pending_tool_calls.iter().map(|call| (call.id.as_str(), call.state)).collect();
-    assert_eq!(pending, [("c1", PendingState::Running), ("c2", PendingState::Running)]);
+    let pending: Vec<_> = waiting
+        .pending_tool_calls
+        .iter()
+        .map(|call| (call.id.as_str(), call.state))
+        .collect();
+    assert_eq!(
+        pending,
+        [("c1", PendingState::Running), ("c2", PendingState::Running)]
+    );
     let again = world.wait(&run_id(&first)).await;
     assert_eq!(seq(&again), 2, "nothing has settled");
     world.stage.release("b");
     world.stage.wait_for("hold b done").await;
     let third = world.wait(&run_id(&first)).await;
-    let CellResult::Waiting(waiting) = &third.result else { panic!("{}", text(&third)) };
+    let CellResult::Waiting(waiting) = &third.result else {
+        panic!("{}", text(&third))
+    };
     assert_eq!(waiting.pending_tool_calls.len(), 1);
     world.stage.release("a");
     world.stage.wait_for("hold a done").await;
-    assert_eq!(value(&world.wait(&run_id(&first)).await), json!([{"key": "a"}, {"key": "b"}]));
+    assert_eq!(
+        value(&world.wait(&run_id(&first)).await),
+        json!([{"key": "a"}, {"key": "b"}])
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cell_that_waits_for_timers_lists_one() {
-    let options = CodeModeOptions { timeout_ms: 200, ..CodeModeOptions::default() };
+    let options = CodeModeOptions {
+        timeout_ms: 200,
+        ..CodeModeOptions::default()
+    };
     let world = World::new().with_options(options);
-    let first = world.exec("await new Promise(r => setTimeout(r, 3600000)); return 'rung'").await;
-    let CellResult::Waiting(waiting) = &first.result else { panic!("{}", text(&first)) };
-    let pending: Vec<_> = waiting.pending_tool_calls.iter().map(|call| call.method.as_str()).collect();
+    let first = world
+        .exec("await new Promise(r => setTimeout(r, 3600000)); return 'rung'")
+        .await;
+    let CellResult::Waiting(waiting) = &first.result else {
+        panic!("{}", text(&first))
+    };
+    let pending: Vec<_> = waiting
+        .pending_tool_calls
+        .iter()
+        .map(|call| call.method.as_str())
+        .collect();
     assert_eq!(pending, ["timer"]);
     world.clock.advance(Duration::from_secs(800));
     let second = world.wait(&run_id(&first)).await;
@@ -149,33 +197,63 @@ async fn dropping_an_exec_aborts_and_dropping_a_wait_detaches() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_end_of_a_run_ends_its_cells() {
     let world = World::new();
-    let id = run_id(&world.exec("tools.hang({}); await yield_control(); return 1").await);
+    let id = run_id(
+        &world
+            .exec("tools.hang({}); await yield_control(); return 1")
+            .await,
+    );
     world.exec("await results.save(1)").await;
     world.code_mode.end_run(&world.run.scope);
-    assert_eq!((world.code_mode.suspended(), world.code_mode.suspended_bytes()), (0, 0));
+    assert_eq!(
+        (
+            world.code_mode.suspended(),
+            world.code_mode.suspended_bytes()
+        ),
+        (0, 0)
+    );
     assert_eq!(kind(&world.wait(&id).await), FailureKind::UnknownRun);
     let outcome = world.exec("return await results.load('r1')").await;
-    assert_eq!(kind(&outcome), FailureKind::NestedToolFailed, "{}", text(&outcome));
+    assert_eq!(
+        kind(&outcome),
+        FailureKind::NestedToolFailed,
+        "{}",
+        text(&outcome)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_aborted_cell_says_what_it_did() {
     let world = World::new();
-    let outcome = world.exec("await tools.echo_w({}); tools.hang_w({}); await yield_control(); return 1").await;
+    let outcome = world
+        .exec("await tools.echo_w({}); tools.hang_w({}); await yield_control(); return 1")
+        .await;
     world.stage.wait_for("hang_w").await;
-    let CellResult::Waiting(waiting) = &outcome.result else { panic!("{}", text(&outcome)) };
-    assert!(!world.code_mode.abort(&waiting.run_id, &Scope::new("x", "x", "x", "x")));
+    let CellResult::Waiting(waiting) = &outcome.result else {
+        panic!("{}", text(&outcome))
+    };
+    assert!(
+        !world
+            .code_mode
+            .abort(&waiting.run_id, &Scope::new("x", "x", "x", "x"))
+    );
     assert!(world.code_mode.abort(&waiting.run_id, &world.run.scope));
     assert!(!world.code_mode.abort(&waiting.run_id, &world.run.scope));
     let outcome = world.wait(&run_id(&outcome)).await;
     assert_eq!(kind(&outcome), FailureKind::Aborted);
-    assert!(error(&outcome).contains("c1 openclaw:core:echo_w") && error(&outcome).contains("c2 openclaw:core:hang_w"));
+    assert!(
+        error(&outcome).contains("c1 openclaw:core:echo_w")
+            && error(&outcome).contains("c2 openclaw:core:hang_w")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn shutdown_ends_everything() {
     let world = World::new();
-    let id = run_id(&world.exec("tools.hang({}); await yield_control(); return 1").await);
+    let id = run_id(
+        &world
+            .exec("tools.hang({}); await yield_control(); return 1")
+            .await,
+    );
     world.code_mode.shutdown().await;
     assert_eq!(kind(&world.wait(&id).await), FailureKind::UnknownRun);
     assert_eq!(kind(&world.exec("return 1").await), FailureKind::Aborted);
@@ -188,9 +266,15 @@ async fn a_resumed_cell_has_the_rights_of_start_and_of_now() {
     let id = run_id(&world.exec(code).await);
     let mut fewer = tools(&world.stage);
     fewer.retain(|tool| tool.definition().name() != "big");
-    let run = RunContext { tools: tool_set(fewer), ..world.run.clone() };
+    let run = RunContext {
+        tools: tool_set(fewer),
+        ..world.run.clone()
+    };
     let outcome = world.wait_in(&id, None, &run).await;
-    assert_eq!(value(&outcome), json!(["echo", ["tool_unavailable", "notStarted"], "echo_w"]));
+    assert_eq!(
+        value(&outcome),
+        json!(["echo", ["tool_unavailable", "notStarted"], "echo_w"])
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -204,10 +288,18 @@ async fn scopes_share_nothing() {
         Scope::new("owner", "main", "session", "other"),
     ] {
         let run = RunContext::new(scope, world.run.tools.clone());
-        let outcome = world.exec_in("try { return await results.load('r1') } catch (e) { return e.code }", &run).await;
+        let outcome = world
+            .exec_in(
+                "try { return await results.load('r1') } catch (e) { return e.code }",
+                &run,
+            )
+            .await;
         assert_eq!(value(&outcome), "unknown_result");
     }
-    assert_eq!(world.value("return await results.load('r1')").await, "secret");
+    assert_eq!(
+        world.value("return await results.load('r1')").await,
+        "secret"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -216,7 +308,11 @@ async fn many_cells_at_once() {
     for count in [16_u32, 64] {
         let cells = (0..count).map(|n| {
             let world = Arc::clone(&world);
-            tokio::spawn(async move { world.value(&format!("return (await tools.echo({{n: {n}}})).n")).await })
+            tokio::spawn(async move {
+                world
+                    .value(&format!("return (await tools.echo({{n: {n}}})).n"))
+                    .await
+            })
         });
         for (n, cell) in cells.collect::<Vec<_>>().into_iter().enumerate() {
             assert_eq!(cell.await.unwrap(), n as u64);

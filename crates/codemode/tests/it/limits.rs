@@ -9,34 +9,59 @@ use crate::support::{Setup, World, kind, run_id, text, value};
 #[tokio::test(flavor = "multi_thread")]
 async fn the_smallest_and_the_largest_memory_work_end_to_end() {
     for memory in [1_u64 << 20, 1 << 30] {
-        let options = CodeModeOptions { memory_limit_bytes: memory, ..CodeModeOptions::default() };
+        let options = CodeModeOptions {
+            memory_limit_bytes: memory,
+            ..CodeModeOptions::default()
+        };
         let world = World::new().with_options(options);
-        let outcome = world.exec("const r = await tools.echo({a: 1}); await yield_control(); return r").await;
-        assert_eq!(value(&world.wait(&run_id(&outcome)).await), json!({"a": 1}), "{memory}");
+        let outcome = world
+            .exec("const r = await tools.echo({a: 1}); await yield_control(); return r")
+            .await;
+        assert_eq!(
+            value(&world.wait(&run_id(&outcome)).await),
+            json!({"a": 1}),
+            "{memory}"
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn memory_just_inside_and_beyond() {
-    let options = CodeModeOptions { memory_limit_bytes: 8 << 20, ..CodeModeOptions::default() };
+    let options = CodeModeOptions {
+        memory_limit_bytes: 8 << 20,
+        ..CodeModeOptions::default()
+    };
     let world = World::new().with_options(options);
     let code = |mb: u32| format!("const a = new Uint8Array({mb} * 1048576); return a.length");
     assert_eq!(world.value(&code(6)).await, 6 << 20);
-    assert_eq!(kind(&world.exec(&code(9)).await), FailureKind::MemoryLimitExceeded);
+    assert_eq!(
+        kind(&world.exec(&code(9)).await),
+        FailureKind::MemoryLimitExceeded
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn replies_are_bounded_and_the_call_stays_committed() {
-    let options = CodeModeOptions { memory_limit_bytes: 4 << 20, ..CodeModeOptions::default() };
+    let options = CodeModeOptions {
+        memory_limit_bytes: 4 << 20,
+        ..CodeModeOptions::default()
+    };
     let world = World::new().with_options(options);
     let code = "const ok = (await tools.big({bytes: 100000})).length; try { await tools.big({bytes: 5000000}) } catch (e) { return [ok, e.code, e.effectStatus] }";
-    assert_eq!(world.value(code).await, json!([100_000, "reply_too_large", "committed"]));
+    assert_eq!(
+        world.value(code).await,
+        json!([100_000, "reply_too_large", "committed"])
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn timers_have_a_cap_of_their_own() {
     let world = World::new();
-    let code = |n: u32| format!("let made = 0; const all = []; try {{ for (let i = 0; i < {n}; i++) {{ all.push(setTimeout(() => {{}}, 1e6)); made++ }} }} catch (e) {{ made = [made, e.name] }} all.forEach(clearTimeout); return made");
+    let code = |n: u32| {
+        format!(
+            "let made = 0; const all = []; try {{ for (let i = 0; i < {n}; i++) {{ all.push(setTimeout(() => {{}}, 1e6)); made++ }} }} catch (e) {{ made = [made, e.name] }} all.forEach(clearTimeout); return made"
+        )
+    };
     assert_eq!(world.value(&code(1024)).await, 1024);
     assert_eq!(world.value(&code(1025)).await[0], 1024);
 }
@@ -44,14 +69,22 @@ async fn timers_have_a_cap_of_their_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn output_items_are_bounded() {
     let world = World::new();
-    let code = |n: u32| format!("let e = 0; try {{ for (let i = 0; i < {n}; i++) text('') }} catch (error) {{ e = error.name }} return e");
+    let code = |n: u32| {
+        format!(
+            "let e = 0; try {{ for (let i = 0; i < {n}; i++) text('') }} catch (error) {{ e = error.name }} return e"
+        )
+    };
     assert_eq!(world.value(&code(10_000)).await, 0);
     assert_eq!(world.value(&code(10_001)).await, "RangeError");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn searches_give_no_more_than_the_limit() {
-    let options = CodeModeOptions { search_default_limit: 2, max_search_limit: 4, ..CodeModeOptions::default() };
+    let options = CodeModeOptions {
+        search_default_limit: 2,
+        max_search_limit: 4,
+        ..CodeModeOptions::default()
+    };
     let world = World::new().with_options(options);
     let code = "return [(await tools.search('fake tool')).length, (await tools.search('fake tool', {limit: 3})).length, (await tools.search('fake tool', {limit: 50})).length]";
     assert_eq!(world.value(code).await, json!([2, 3, 4]));
@@ -59,16 +92,36 @@ async fn searches_give_no_more_than_the_limit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_process_has_bounds_of_its_own() {
-    let limits = ProcessLimits { max_guest_memory_bytes: 32 << 20, max_suspended_bytes: 1 };
-    let world = World::of(Setup { limits, ..Setup::default() });
-    let small = CodeModeOptions { memory_limit_bytes: 32 << 20, ..CodeModeOptions::default() };
-    let large = CodeModeOptions { memory_limit_bytes: 33 << 20, ..CodeModeOptions::default() };
+    let limits = ProcessLimits {
+        max_guest_memory_bytes: 32 << 20,
+        max_suspended_bytes: 1,
+    };
+    let world = World::of(Setup {
+        limits,
+        ..Setup::default()
+    });
+    let small = CodeModeOptions {
+        memory_limit_bytes: 32 << 20,
+        ..CodeModeOptions::default()
+    };
+    let large = CodeModeOptions {
+        memory_limit_bytes: 33 << 20,
+        ..CodeModeOptions::default()
+    };
     let world = world.with_options(large);
-    assert_eq!(kind(&world.exec("return 1").await), FailureKind::EngineUnavailable);
+    assert_eq!(
+        kind(&world.exec("return 1").await),
+        FailureKind::EngineUnavailable
+    );
     let world = world.with_options(small);
     let first = world.exec("await yield_control(); return 1").await;
     let refused = world.exec("return 1").await;
-    assert_eq!(kind(&refused), FailureKind::EngineUnavailable, "{}", text(&refused));
+    assert_eq!(
+        kind(&refused),
+        FailureKind::EngineUnavailable,
+        "{}",
+        text(&refused)
+    );
     assert_eq!(value(&world.wait(&run_id(&first)).await), 1);
     assert_eq!(world.value("return 2").await, 2);
 }
@@ -79,13 +132,36 @@ async fn telemetry_is_complete() {
     let outcome = world.exec("await tools.search('x'); await tools.describe('echo'); await tools.echo({}); await tools.echo({}); await yield_control(); return 1").await;
     let end = world.wait(&run_id(&outcome)).await;
     let telemetry = end.result.telemetry();
-    assert_eq!((telemetry.search_count, telemetry.describe_count, telemetry.call_count), (1, 1, 2));
-    assert_eq!((telemetry.catalog_size, telemetry.sources.openclaw, telemetry.sources.mcp), (17, 16, 1));
+    assert_eq!(
+        (
+            telemetry.search_count,
+            telemetry.describe_count,
+            telemetry.call_count
+        ),
+        (1, 1, 2)
+    );
+    assert_eq!(
+        (
+            telemetry.catalog_size,
+            telemetry.sources.openclaw,
+            telemetry.sources.mcp
+        ),
+        (17, 16, 1)
+    );
     assert_eq!(telemetry.visible_tools, ["exec", "wait"]);
-    assert_eq!((telemetry.called_tools[0].id.as_str(), telemetry.called_tools[0].count), ("openclaw:core:echo", 2));
+    assert_eq!(
+        (
+            telemetry.called_tools[0].id.as_str(),
+            telemetry.called_tools[0].count
+        ),
+        ("openclaw:core:echo", 2)
+    );
     assert!(telemetry.snapshot_bytes.is_some_and(|bytes| bytes > 4096));
     assert!(telemetry.peak_memory_bytes > 0);
     let timings = telemetry.timings.unwrap();
     assert!(timings.guest_ms > 0.0 && timings.suspend_ms.is_some() && timings.resume_ms.is_some());
-    assert!(!text(&end).contains("guestMs"), "timings are not for the model");
+    assert!(
+        !text(&end).contains("guestMs"),
+        "timings are not for the model"
+    );
 }

@@ -1,7 +1,11 @@
 //! Integration tests: one binary for the crate. Every test goes through the public interface.
 #![cfg_attr(
     test,
-    expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")
+    expect(
+        clippy::unwrap_used,
+        clippy::panic,
+        reason = "a test that cannot go on fails"
+    )
 )]
 
 mod approvals;
@@ -12,5 +16,6 @@ mod hostile;
 mod life;
 mod limits;
 mod output;
-mod surface;
+mod recorded;
 mod support;
+mod surface;

@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use codecell_codemode::{
-    CellOutcome, Clock, CodeMode, CodeModeOptions, CodeModeParts, ProcessLimits, Randomness, RunContext, Scope,
-    SnapshotTransport, SystemClock,
+    CellOutcome, Clock, CodeMode, CodeModeOptions, CodeModeParts, ProcessLimits, Randomness,
+    RunContext, Scope, SnapshotTransport, SystemClock,
 };
 use codecell_protocol::{CellResult, ExecInput, FailureKind, WaitInput};
 use codecell_sandbox::{Sandbox, SandboxOptions};
 use codecell_tools::{
-    ApprovalDesk, ApprovalMode, ApprovalOptions, ApprovalRequest, Approver, CallContext, ContentBlock, Decision,
-    Executor, ExecutorOptions, ExecutorParts, NoEvents, Policy, Redactor, Tool, ToolDefinition, ToolError, ToolInput,
-    ToolOutput, ToolSet, ToolSource,
+    ApprovalDesk, ApprovalMode, ApprovalOptions, ApprovalRequest, Approver, CallContext,
+    ContentBlock, Decision, Executor, ExecutorOptions, ExecutorParts, NoEvents, Policy, Redactor,
+    Tool, ToolDefinition, ToolError, ToolInput, ToolOutput, ToolSet, ToolSource,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -27,7 +27,11 @@ pub(crate) fn sandbox() -> Sandbox {
     SANDBOX
         .get_or_init(|| {
             let cache_dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("guest-cache");
-            let options = SandboxOptions { cache_dir: Some(cache_dir), max_guests: 128, ..SandboxOptions::default() };
+            let options = SandboxOptions {
+                cache_dir: Some(cache_dir),
+                max_guests: 128,
+                ..SandboxOptions::default()
+            };
             Sandbox::new(&options).unwrap()
         })
         .clone()
@@ -41,7 +45,8 @@ pub(crate) struct MovedClock {
 
 impl MovedClock {
     pub(crate) fn advance(&self, by: Duration) {
-        self.ahead_ms.fetch_add(by.as_millis() as u64, Ordering::SeqCst);
+        self.ahead_ms
+            .fetch_add(by.as_millis() as u64, Ordering::SeqCst);
     }
 
     fn ahead(&self) -> Duration {
@@ -98,7 +103,8 @@ impl Stage {
 
     /// Waits until a line has been said.
     pub(crate) async fn wait_for(&self, line: &str) {
-        self.until(|stage| stage.log().iter().any(|said| said == line), line).await;
+        self.until(|stage| stage.log().iter().any(|said| said == line), line)
+            .await;
     }
 
     async fn pass(&self, key: &str) {
@@ -160,7 +166,8 @@ impl Tool for Fake {
     async fn call(&self, input: ToolInput, _ctx: &CallContext) -> Result<ToolOutput, ToolError> {
         let name = self.definition.name();
         let key = input.value()["key"].as_str().unwrap_or("").to_owned();
-        self.stage.say(format!("{name} {key}").trim_end().to_owned());
+        self.stage
+            .say(format!("{name} {key}").trim_end().to_owned());
         match self.act {
             Act::Echo => Ok(ToolOutput::details(input.value().clone())),
             Act::Hold => {
@@ -180,13 +187,18 @@ impl Tool for Fake {
             Act::Image => Ok(ToolOutput {
                 content: vec![
                     ContentBlock::Text("a picture".into()),
-                    ContentBlock::Image { mime_type: "image/png".into(), data: vec![1, 2, 3].into() },
+                    ContentBlock::Image {
+                        mime_type: "image/png".into(),
+                        data: vec![1, 2, 3].into(),
+                    },
                 ],
                 ..ToolOutput::default()
             }),
             Act::Text => Ok(ToolOutput::text("{\"not\": \"parsed\"}")),
             Act::Json => Ok(ToolOutput::text("{\"parsed\": true}")),
-            Act::Deep => Ok(ToolOutput::details((0..100).fold(json!(1), |inner, _| json!([inner])))),
+            Act::Deep => Ok(ToolOutput::details(
+                (0..100).fold(json!(1), |inner, _| json!([inner])),
+            )),
             Act::Hang => std::future::pending().await,
             Act::Panic => panic!("a fake tool panics"),
         }
@@ -195,19 +207,28 @@ impl Tool for Fake {
 
 fn fake(stage: &Arc<Stage>, name: &str, act: Act, reads: bool) -> Arc<dyn Tool> {
     let parameters = json!({"type": "object"});
-    let mut definition = ToolDefinition::core(name, format!("The fake tool {name}."), parameters).unwrap();
+    let mut definition =
+        ToolDefinition::core(name, format!("The fake tool {name}."), parameters).unwrap();
     if reads {
         definition = definition.read_only();
     }
     definition.returns_json = matches!(act, Act::Json);
-    Arc::new(Fake { definition, act, stage: Arc::clone(stage) })
+    Arc::new(Fake {
+        definition,
+        act,
+        stage: Arc::clone(stage),
+    })
 }
 
 /// A tool that only another server has.
 fn mcp(stage: &Arc<Stage>) -> Arc<dyn Tool> {
     let id = codecell_tools::ToolId::parse("mcp:git-hub:list_issues").unwrap();
     let definition = ToolDefinition::new(id, "Lists issues.", json!({"type": "object"}));
-    Arc::new(Fake { definition, act: Act::Echo, stage: Arc::clone(stage) })
+    Arc::new(Fake {
+        definition,
+        act: Act::Echo,
+        stage: Arc::clone(stage),
+    })
 }
 
 /// All tools of a world; names that end in `_w` change something.
@@ -266,7 +287,13 @@ pub(crate) struct Setup {
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { asks: false, limits: ProcessLimits::default(), sandbox: None, transport: None, hooks: Vec::new() }
+        Self {
+            asks: false,
+            limits: ProcessLimits::default(),
+            sandbox: None,
+            transport: None,
+            hooks: Vec::new(),
+        }
     }
 }
 
@@ -286,11 +313,26 @@ impl World {
     pub(crate) fn of(setup: Setup) -> Self {
         let stage = Arc::new(Stage::default());
         let clock = Arc::new(MovedClock::default());
-        let mode = if setup.asks { ApprovalMode::Ask } else { ApprovalMode::Always };
-        let person: Arc<dyn Approver> = Arc::new(Person { stage: Arc::clone(&stage) });
+        let mode = if setup.asks {
+            ApprovalMode::Ask
+        } else {
+            ApprovalMode::Always
+        };
+        let person: Arc<dyn Approver> = Arc::new(Person {
+            stage: Arc::clone(&stage),
+        });
         let executor = Executor::new(ExecutorParts {
-            options: ExecutorOptions { abort_grace: Duration::from_millis(50), ..ExecutorOptions::default() },
-            approvals: ApprovalDesk::new(ApprovalOptions { mode, ..ApprovalOptions::default() }, Some(person)),
+            options: ExecutorOptions {
+                abort_grace: Duration::from_millis(50),
+                ..ExecutorOptions::default()
+            },
+            approvals: ApprovalDesk::new(
+                ApprovalOptions {
+                    mode,
+                    ..ApprovalOptions::default()
+                },
+                Some(person),
+            ),
             hooks: Vec::new(),
             events: Arc::new(NoEvents),
             redactor: Redactor::default(),
@@ -305,8 +347,16 @@ impl World {
             hooks: setup.hooks,
             transport: setup.transport,
         });
-        let run = RunContext::new(Scope::new("owner", "main", "session", "run"), tool_set(tools(&stage)));
-        Self { code_mode, run, stage, clock }
+        let run = RunContext::new(
+            Scope::new("owner", "main", "session", "run"),
+            tool_set(tools(&stage)),
+        );
+        Self {
+            code_mode,
+            run,
+            stage,
+            clock,
+        }
     }
 
     pub(crate) fn with_options(mut self, options: CodeModeOptions) -> Self {
@@ -319,7 +369,10 @@ impl World {
     }
 
     pub(crate) async fn exec_in(&self, code: &str, run: &RunContext) -> CellOutcome {
-        let input = ExecInput { code: code.to_owned(), language: None };
+        let input = ExecInput {
+            code: code.to_owned(),
+            language: None,
+        };
         self.code_mode.exec(input, run, "call".into()).await
     }
 
@@ -331,8 +384,16 @@ impl World {
         self.wait_in(run_id, after, &self.run).await
     }
 
-    pub(crate) async fn wait_in(&self, run_id: &str, after: Option<u64>, run: &RunContext) -> CellOutcome {
-        let input = WaitInput { run_id: run_id.to_owned(), after };
+    pub(crate) async fn wait_in(
+        &self,
+        run_id: &str,
+        after: Option<u64>,
+        run: &RunContext,
+    ) -> CellOutcome {
+        let input = WaitInput {
+            run_id: run_id.to_owned(),
+            after,
+        };
         self.code_mode.wait(input, run).await
     }
 
@@ -360,7 +421,10 @@ pub(crate) fn run_id(outcome: &CellOutcome) -> String {
 
 /// The kind of a failed result.
 pub(crate) fn kind(outcome: &CellOutcome) -> FailureKind {
-    outcome.result.failure_kind().unwrap_or_else(|| panic!("not failed: {}", text(outcome)))
+    outcome
+        .result
+        .failure_kind()
+        .unwrap_or_else(|| panic!("not failed: {}", text(outcome)))
 }
 
 /// The error text of a failed result.
@@ -383,7 +447,9 @@ pub(crate) fn stable(outcome: &CellOutcome) -> Value {
         if object.contains_key("runId") {
             object.insert("runId".into(), "<id>".into());
         }
-        let pending = object.get_mut("pendingToolCalls").and_then(Value::as_array_mut);
+        let pending = object
+            .get_mut("pendingToolCalls")
+            .and_then(Value::as_array_mut);
         for call in pending.into_iter().flatten() {
             call["elapsedMs"] = json!(0);
         }

@@ -1,0 +1,162 @@
+//! Programs and recorded tool results from outside: parked at every await they must give what they
+//! give when they are never parked. Skipped, and said so, without the data.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use codecell_codemode::{CodeModeOptions, Park};
+use codecell_tools::{CallContext, Tool, ToolDefinition, ToolError, ToolId, ToolInput, ToolOutput};
+use serde_json::{Value, json};
+
+use crate::support::{World, stable, tool_set};
+
+/// The lines of a file of the data, each an object.
+fn rows(name: &str) -> Option<Vec<Value>> {
+    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
+    let folder = std::env::var_os("CODECELL_DATA").map_or_else(beside, PathBuf::from);
+    let Ok(text) = std::fs::read_to_string(folder.join(name)) else {
+        println!("skipped: {name} is not there; set CODECELL_DATA to the folder of the data");
+        return None;
+    };
+    Some(
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect(),
+    )
+}
+
+/// Gives the recorded results in the order in which they were recorded.
+struct Recorded {
+    definition: ToolDefinition,
+    results: Mutex<VecDeque<Value>>,
+}
+
+#[async_trait]
+impl Tool for Recorded {
+    fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    async fn call(&self, input: ToolInput, _ctx: &CallContext) -> Result<ToolOutput, ToolError> {
+        let Some(call) = self.results.lock().unwrap().pop_front() else {
+            return Err(ToolError::no_effect(
+                "not_recorded",
+                "no such call was recorded",
+            ));
+        };
+        assert_eq!(&call["args"], input.value());
+        match call["error"].as_str() {
+            Some(error) => Err(ToolError::no_effect("recorded", error)),
+            None => Ok(ToolOutput::details(call["result"].clone())),
+        }
+    }
+}
+
+fn tools_of(row: &Value) -> Vec<Arc<dyn Tool>> {
+    let mut by_id: HashMap<String, VecDeque<Value>> = HashMap::new();
+    for call in row["calls"].as_array().unwrap() {
+        let id = format!(
+            "openclaw:{}:{}",
+            call["server"].as_str().unwrap(),
+            call["tool"].as_str().unwrap()
+        );
+        by_id.entry(id).or_default().push_back(call.clone());
+    }
+    let tools = by_id.into_iter().map(|(id, results)| {
+        let schema = json!({"type": "object"});
+        let definition = ToolDefinition::new(ToolId::parse(&id).unwrap(), "Recorded.", schema);
+        Arc::new(Recorded {
+            definition,
+            results: Mutex::new(results),
+        }) as Arc<dyn Tool>
+    });
+    tools.collect()
+}
+
+/// The value with its numbers as JavaScript writes them: there is one zero, and `37.0` is `37`.
+fn as_javascript(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if float.fract() == 0.0 && float.abs() < 9e15 => Value::from(float as i64),
+            _ => value.clone(),
+        },
+        Value::Array(items) => items.iter().map(as_javascript).collect(),
+        Value::Object(members) => {
+            let members = members
+                .iter()
+                .map(|(key, value)| (key.clone(), as_javascript(value)));
+            Value::Object(members.collect())
+        }
+        other => other.clone(),
+    }
+}
+
+async fn run(program: &str, row: Option<&Value>, park: Park) -> Value {
+    let options = CodeModeOptions {
+        park,
+        timeout_ms: 3000,
+        ..CodeModeOptions::default()
+    };
+    let mut world = World::new().with_options(options);
+    if let Some(row) = row {
+        world.run.tools = tool_set(tools_of(row));
+    }
+    stable(&world.exec(program).await)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recorded_tasks_are_the_same_parked_or_not() {
+    let Some(rows) = rows("tasks/bfcl_replay.jsonl") else {
+        return;
+    };
+    for row in &rows {
+        let id = &row["id"];
+        let program = row["js_tools_call"]
+            .as_str()
+            .unwrap()
+            .replace("\"mcp:", "\"openclaw:");
+        let plain = run(&program, Some(row), Park::AsNeeded).await;
+        let parked = run(&program, Some(row), Park::EveryAwait).await;
+        assert_eq!(parked.to_string(), plain.to_string(), "{id}");
+        let calls = row["calls"].as_array().unwrap();
+        if calls.iter().all(|call| call["error"].is_null()) {
+            let results: Vec<&Value> = calls.iter().map(|call| &call["result"]).collect();
+            assert_eq!(
+                plain["value"],
+                as_javascript(&json!(results)),
+                "{id}: {plain}"
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn programs_of_others_are_the_same_parked_or_not() {
+    let Some(rows) = rows("programs/test_authored.jsonl") else {
+        return;
+    };
+    for (line, row) in rows.iter().enumerate() {
+        let program = row["code"].as_str().unwrap();
+        // Endless ones would take their whole time, twice.
+        if program.contains("while (true)")
+            || program.contains("for (;;)")
+            || program.contains("while(true)")
+        {
+            continue;
+        }
+        let plain = run(program, None, Park::AsNeeded).await;
+        if plain["status"] == "waiting" || plain["code"] == "timeout" {
+            // Where it stands at the deadline is a matter of speed.
+            continue;
+        }
+        let parked = run(program, None, Park::EveryAwait).await;
+        assert_eq!(
+            parked.to_string(),
+            plain.to_string(),
+            "line {}: {program}",
+            line + 1
+        );
+    }
+}
