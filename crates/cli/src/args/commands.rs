@@ -7,6 +7,7 @@ use codecell_protocol::Language;
 #[derive(Debug, Args)]
 #[command(
     before_help = "Examples:\n  codecell exec 'const r = await tools.grep({ pattern: \"TODO\" }); return r.matches.length'\n  codecell exec --approve always cleanup.ts",
+    about = "Run one cell over the tools of this workspace",
     long_about = "Run one cell over the tools of this workspace.\n\n\
         The program is the body of an async function: `await` and `return` work at its top level. \
         The returned value goes to stdout, a string as it is and anything else as indented JSON; \
@@ -57,7 +58,7 @@ pub(crate) struct RightsArgs {
     /// Which tools there are.
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// Before a tool changes anything: ask on the terminal, refuse, or go ahead
+    /// Before a tool changes anything: `ask` on the terminal, `never` do it, or `always` go ahead
     #[arg(long, value_enum, default_value_t = ApproveMode::Ask, value_name = "WHEN", hide_possible_values = true)]
     pub(crate) approve: ApproveMode,
 }
@@ -97,6 +98,7 @@ impl From<LanguageArg> for Language {
 #[derive(Debug, Args)]
 #[command(
     before_help = "Examples:\n  codecell wait cm_0f8fad5b-d9cb-469f-a165-70867728950e\n  codecell wait cm_0f8fad5b-d9cb-469f-a165-70867728950e --json",
+    about = "Resume a suspended cell",
     long_about = "Resume a suspended cell.\n\n\
         Suspended cells live in the process that started them and end with it, so this command \
         says which cell is gone and how to run it to its end instead."
@@ -235,6 +237,7 @@ pub(crate) enum ConfigCommand {
 #[derive(Debug, Args)]
 #[command(
     before_help = "Examples:\n  codecell doctor\n  codecell doctor --json",
+    about = "Check engine, configuration and this machine",
     long_about = "Check engine, configuration and this machine.\n\n\
         Every line says what was found and, where something is wrong, what to do. \
         The exit code is 1 when something is broken."

@@ -68,9 +68,8 @@ pub(crate) struct GlobalArgs {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run one cell over the tools of this workspace
+    // A comment for the help would replace the longer text of the arguments.
     Exec(ExecArgs),
-    /// Resume a suspended cell
     Wait(WaitArgs),
     /// Look at the catalog of tools, or call one
     Tools(ToolsArgs),
@@ -78,7 +77,6 @@ pub(crate) enum Command {
     Api(ApiArgs),
     /// Read, change and check the configuration
     Config(ConfigArgs),
-    /// Check engine, configuration and this machine
     Doctor(DoctorArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),

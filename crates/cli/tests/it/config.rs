@@ -126,3 +126,12 @@ fn the_schema_is_json_schema() {
         "{schema}"
     );
 }
+
+#[test]
+fn a_configuration_that_cannot_be_written_says_so() {
+    let cli = Cli::new();
+    let args = ["config", "set", "tools.codeMode.timeoutMs", "500"];
+    let mut command = cli.command(&args);
+    command.env("CODECELL_STATE_DIR", "/proc/none");
+    shows!(cli.finish(&args, command.output().unwrap()));
+}
