@@ -27,24 +27,24 @@ pub(crate) struct Activity {
 struct State {
     running: Vec<(Arc<str>, String)>,
     done: usize,
-    /// Questions that are open: the terminal belongs to them.
-    asking: usize,
+    /// Calls with an open question: the terminal belongs to them.
+    asking: Vec<Arc<str>>,
 }
 
 impl EventSink for Activity {
     fn emit(&self, event: &ToolEvent) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &event.kind {
-            ToolEventKind::PendingApproval { .. } => state.asking += 1,
+            ToolEventKind::PendingApproval { .. } => state.asking.push(Arc::clone(&event.call_id)),
             ToolEventKind::Started { .. } => {
-                state.asking = 0;
+                state.asking.retain(|call| *call != event.call_id);
                 let name = event.tool.rsplit(':').next().unwrap_or_default().to_owned();
                 state.running.push((Arc::clone(&event.call_id), name));
             }
             ToolEventKind::Completed { .. }
             | ToolEventKind::Error { .. }
             | ToolEventKind::Blocked { .. } => {
-                state.asking = 0;
+                state.asking.retain(|call| *call != event.call_id);
                 state.running.retain(|(call, _)| *call != event.call_id);
                 state.done += 1;
             }
@@ -56,7 +56,7 @@ impl Activity {
     /// The line; `None` while a person is asked.
     fn line(&self) -> Option<String> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.asking > 0 {
+        if !state.asking.is_empty() {
             return None;
         }
         let names: Vec<&str> = state
@@ -159,7 +159,17 @@ mod tests {
             arguments: serde_json::Value::Null,
         };
         activity.emit(&event("1", asking));
-        assert_eq!(activity.line(), None);
+        activity.emit(&event(
+            "2",
+            ToolEventKind::Completed {
+                elapsed: Duration::ZERO,
+            },
+        ));
+        assert_eq!(
+            activity.line(),
+            None,
+            "another call's end closes no question"
+        );
         activity.emit(&event(
             "1",
             ToolEventKind::Blocked {
