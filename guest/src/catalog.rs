@@ -190,10 +190,8 @@ pub fn get(args: &Args<'_>) -> Js<Val> {
 /// Trap of `has`.
 pub fn has(args: &Args<'_>) -> Js<Val> {
     let key = args.get(1);
-    if let Some(index) = index_of(key) {
-        if index < count() {
-            return Ok(Val::bool(true));
-        }
+    if index_of(key).is_some_and(|index| index < count()) {
+        return Ok(Val::bool(true));
     }
     // SAFETY: as in `get`.
     let found = unsafe {

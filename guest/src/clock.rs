@@ -45,7 +45,7 @@ pub extern "C" fn __rquickjs_host_now_us() -> f64 {
 
 /// Milliseconds since the epoch as ISO text, `None` outside the range of dates.
 pub fn iso_text(ms: f64) -> Option<String> {
-    if !(ms.abs() <= 8.64e15) {
+    if ms.is_nan() || ms.abs() > 8.64e15 {
         return None;
     }
     let ms = ms as i64;

@@ -59,7 +59,11 @@ pub fn set_stack_limit(bytes: u32) {
 }
 
 fn eval(text: &[u8], file: &str, line: i32, flags: u32) -> Js<Val> {
-    let mut input = Vec::with_capacity(text.len() + 1);
+    // The engine reads line 0 as "not given"; a line break before it makes the text start there.
+    let lead: &[u8] = if line == 0 { b"\n" } else { b"" };
+    let line = if line == 0 { -1 } else { line };
+    let mut input = Vec::with_capacity(text.len() + 2);
+    input.extend_from_slice(lead);
     input.extend_from_slice(text);
     input.push(0);
     let mut name = file.as_bytes().to_vec();
@@ -75,7 +79,7 @@ fn eval(text: &[u8], file: &str, line: i32, flags: u32) -> Js<Val> {
         sys::JS_Eval2(
             js::ctx(),
             input.as_ptr().cast::<c_char>(),
-            text.len() as u32,
+            (lead.len() + text.len()) as u32,
             &raw mut options,
         )
     })

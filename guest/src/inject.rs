@@ -10,7 +10,8 @@ use crate::js::{self, Js, Own, Text, Thrown, Val};
 use crate::local::Local;
 use crate::{intrinsics, tools};
 
-static INJECTION: Local<RefCell<Option<Val>>> = Local::new(RefCell::new(None));
+/// The `api` part, kept for as long as the cell lives.
+static API: Local<RefCell<Option<Val>>> = Local::new(RefCell::new(None));
 
 /// Takes the injection; an empty one costs nothing.
 pub fn take(text: &[u8]) -> Js<()> {
@@ -26,7 +27,7 @@ pub fn take(text: &[u8]) -> Js<()> {
             crate::globals::remove(&name)?;
         }
     }
-    *INJECTION.borrow_mut() = Some(parsed);
+    *API.borrow_mut() = js::own_data(parsed.raw(), "api");
     Ok(())
 }
 
@@ -65,8 +66,7 @@ pub struct File {
 
 /// All virtual files, in the host's order.
 pub fn files() -> Js<Vec<File>> {
-    let injection = INJECTION.borrow().clone();
-    let api = injection.and_then(|injection| js::own_data(injection.raw(), "api"));
+    let api = API.borrow().clone();
     let Some(list) = api.and_then(|api| js::own_data(api.raw(), "files")) else {
         return Ok(Vec::new());
     };

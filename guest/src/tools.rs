@@ -4,7 +4,7 @@
 //! tool of that name; the host rejects a name that it does not know. Nothing can be added or changed.
 
 use core::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rquickjs_sys as sys;
 
@@ -26,7 +26,13 @@ struct Tools {
     class: Cell<sys::JSClassID>,
     members: RefCell<BTreeMap<String, Val>>,
     /// All safe names, when the host gave them.
-    names: RefCell<Option<Vec<String>>>,
+    names: RefCell<Option<Names>>,
+}
+
+/// Names in the host's order, and again for looking them up.
+struct Names {
+    ordered: Vec<String>,
+    known: BTreeSet<String>,
 }
 
 static TOOLS: Local<Tools> = Local::new(Tools {
@@ -73,12 +79,20 @@ pub fn object() -> Js<Val> {
         TOOLS.members.borrow_mut().insert(name.to_owned(), helper);
     }
     // SAFETY: the class is registered.
-    Val::check(unsafe { sys::JS_NewObjectProtoClass(js::ctx(), sys::JS_NULL, id) })
+    let tools = Val::check(unsafe { sys::JS_NewObjectProtoClass(js::ctx(), sys::JS_NULL, id) })?;
+    // SAFETY: the object is fresh.
+    if unsafe { sys::JS_PreventExtensions(js::ctx(), tools.raw()) } < 0 {
+        return Err(Thrown);
+    }
+    Ok(tools)
 }
 
 /// Makes `in`, `Object.keys` and `hasOwn` exact for these names.
 pub fn set_names(names: Vec<String>) {
-    *TOOLS.names.borrow_mut() = Some(names);
+    *TOOLS.names.borrow_mut() = Some(Names {
+        known: names.iter().cloned().collect(),
+        ordered: names,
+    });
 }
 
 fn is_helper(name: &str) -> bool {
@@ -128,7 +142,7 @@ fn classify(atom: JSAtom) -> Key {
         return Key::Listed(name);
     }
     match &*TOOLS.names.borrow() {
-        Some(names) if names.contains(&name) => Key::Listed(name),
+        Some(names) if names.known.contains(&name) => Key::Listed(name),
         _ => Key::Unlisted(name),
     }
 }
@@ -171,7 +185,8 @@ unsafe extern "C" fn get_own_property_names(
 ) -> i32 {
     let mut keys: Vec<String> = HELPERS.iter().map(|row| row.0.to_owned()).collect();
     if let Some(names) = &*TOOLS.names.borrow() {
-        keys.extend(names.iter().filter(|name| !is_helper(name)).cloned());
+        let rest = names.ordered.iter().filter(|name| !is_helper(name));
+        keys.extend(rest.cloned());
     }
     let bytes = keys.len() * size_of::<sys::JSPropertyEnum>();
     // SAFETY: the engine frees the table with its own allocator.

@@ -152,7 +152,7 @@ pub mod eval_field {
     pub const SOURCE_BYTES: usize = 12;
     /// Length of the injection in bytes.
     pub const INJECTION_BYTES: usize = 13;
-    /// Line number that the first byte of the source has (0: a one-line prefix precedes the program).
+    /// Line number that the first byte of the source has (0: a one-line prefix precedes the program), in two's complement.
     pub const FIRST_LINE: usize = 14;
 }
 
