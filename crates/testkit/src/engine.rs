@@ -17,7 +17,10 @@ use crate::places::engine_cache;
 pub fn sandbox() -> Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
     let start = || {
-        let options = SandboxOptions { cache_dir: Some(engine_cache()), ..SandboxOptions::default() };
+        let options = SandboxOptions {
+            cache_dir: Some(engine_cache()),
+            ..SandboxOptions::default()
+        };
         Sandbox::new(&options).unwrap_or_else(|error| panic!("the sandbox does not start: {error}"))
     };
     SANDBOX.get_or_init(start).clone()

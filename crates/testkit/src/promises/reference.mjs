@@ -1,6 +1,7 @@
 // Runs cases in this engine: one JSON case a line on standard input, one JSON outcome a line on
 // standard output. The host below is the whole of it: calls settle by priority, each settlement and
-// each timer is a macrotask of its own, timers fire at or before the instant of a settlement.
+// each timer is a macrotask of its own, timers fire at or before the instant of a settlement. As in
+// this engine itself, the shortest delay is one millisecond.
 import { createInterface } from 'node:readline';
 
 const AsyncFunction = (async () => {}).constructor;
@@ -8,7 +9,8 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 let unhandled = new Map();
 process.on('unhandledRejection', (reason, promise) => unhandled.set(promise, reason));
 process.on('rejectionHandled', (promise) => unhandled.delete(promise));
-const message = (e) => (e instanceof Error ? e.message : String(e));
+// Engines word the failure of Promise.any differently.
+const message = (e) => (e instanceof AggregateError ? 'aggregate' : e instanceof Error ? e.message : String(e));
 
 async function run({ code, settlings }) {
   let now = 1_700_000_000_000_000;
@@ -22,7 +24,7 @@ async function run({ code, settlings }) {
   };
   const setTimeout = (f, ms = 0, ...rest) => {
     const id = next++;
-    timers.push({ id, due: now + Math.max(0, Math.trunc(ms)) * 1000, f, rest });
+    timers.push({ id, due: now + Math.max(1, Math.trunc(ms)) * 1000, f, rest });
     return id;
   };
   const clearTimeout = (id) => { timers = timers.filter((t) => t.id !== id); };

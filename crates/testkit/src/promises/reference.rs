@@ -44,9 +44,15 @@ impl Reference {
             .map_err(ReferenceError::Missing)?;
         let streams = (child.stdin.take(), child.stdout.take());
         let (Some(input), Some(output)) = streams else {
-            return Err(ReferenceError::Missing(std::io::ErrorKind::BrokenPipe.into()));
+            return Err(ReferenceError::Missing(
+                std::io::ErrorKind::BrokenPipe.into(),
+            ));
         };
-        Ok(Self { child, input, output: BufReader::new(output) })
+        Ok(Self {
+            child,
+            input,
+            output: BufReader::new(output),
+        })
     }
 
     /// Runs a case.
@@ -57,10 +63,14 @@ impl Reference {
     pub fn run(&mut self, case: &Case) -> Result<Outcome, ReferenceError> {
         let mut line = serde_json::to_string(case).map_err(ReferenceError::Answer)?;
         line.push('\n');
-        self.input.write_all(line.as_bytes()).map_err(ReferenceError::Gone)?;
+        self.input
+            .write_all(line.as_bytes())
+            .map_err(ReferenceError::Gone)?;
         self.input.flush().map_err(ReferenceError::Gone)?;
         let mut answer = String::new();
-        self.output.read_line(&mut answer).map_err(ReferenceError::Gone)?;
+        self.output
+            .read_line(&mut answer)
+            .map_err(ReferenceError::Gone)?;
         serde_json::from_str(&answer).map_err(ReferenceError::Answer)
     }
 }

@@ -1,10 +1,15 @@
 //! Promises mean what they mean elsewhere, however the host batches their settlements.
 
-#![expect(clippy::expect_used, reason = "a test that panics is a test that fails")]
+#![expect(
+    clippy::expect_used,
+    reason = "a test that panics is a test that fails"
+)]
 
-use codecell_sandbox::{GuestThread, Sandbox};
-use codecell_testkit::engine::sandbox;
-use codecell_testkit::promises::{Batches, Case, Reference, ReferenceError, generate, run_in_guest};
+use codecell_testkit::promises::{
+    Batches, Case, Reference, ReferenceError, generate, run_in_guest,
+};
+
+use crate::support::on_guest_thread;
 
 /// Cases of a normal run; `CODECELL_LONG_TESTS` multiplies them.
 const CASES: u64 = 300;
@@ -13,13 +18,11 @@ const CASES: u64 = 300;
 const GROUPINGS: u64 = 6;
 
 fn cases() -> u64 {
-    if std::env::var_os("CODECELL_LONG_TESTS").is_some() { 20 * CASES } else { CASES }
-}
-
-fn on_guest_thread<T: Send + 'static>(job: impl FnOnce(&Sandbox, &GuestThread) -> T + Send + 'static) -> T {
-    let sandbox = sandbox();
-    let inner = sandbox.clone();
-    sandbox.run("test", move |thread| job(&inner, thread)).expect("a free thread").expect("the job ended")
+    if std::env::var_os("CODECELL_LONG_TESTS").is_some() {
+        20 * CASES
+    } else {
+        CASES
+    }
 }
 
 #[test]
@@ -33,7 +36,9 @@ fn random_programs_give_what_node_gives_for_the_same_order() {
     let observed = {
         let cases = cases.clone();
         on_guest_thread(move |sandbox, thread| {
-            let run = |(_, case): &(u64, Case)| run_in_guest(sandbox, thread, case, None, Batches::Single).outcome;
+            let run = |(_, case): &(u64, Case)| {
+                run_in_guest(sandbox, thread, case, None, Batches::Single).outcome
+            };
             cases.iter().map(run).collect::<Vec<_>>()
         })
     };
@@ -51,12 +56,25 @@ fn every_grouping_of_one_order_gives_the_same() {
             let case = generate(seed);
             let single = run_in_guest(sandbox, thread, &case, None, Batches::Single);
             for grouping in 0..GROUPINGS {
-                let grouped = run_in_guest(sandbox, thread, &case, Some(&single.order), Batches::Random(grouping));
-                assert_eq!(grouped.outcome, single.outcome, "seed {seed}, grouping {grouping}:\n{}", case.code);
+                let grouped = run_in_guest(
+                    sandbox,
+                    thread,
+                    &case,
+                    Some(&single.order),
+                    Batches::Random(grouping),
+                );
+                assert_eq!(
+                    grouped.outcome, single.outcome,
+                    "seed {seed}, grouping {grouping}:\n{}",
+                    case.code
+                );
                 counts = (counts.0 + single.entries, counts.1 + grouped.entries);
             }
         }
         counts
     });
-    assert!(grouped < entries, "the groupings must save entries, or they tested nothing");
+    assert!(
+        grouped < entries,
+        "the groupings must save entries, or they tested nothing"
+    );
 }

@@ -1,0 +1,16 @@
+const m = new Map([["a", 1], [NaN, 2], [{}.x, 3]]);
+const keys = m.keys();
+const first = keys.next().value;
+m.set("b", await tools.step({ k: 4 }));
+const rest = [...keys].map(String);
+const s = new Set([3, 1, 2]);
+const it = s[Symbol.iterator]();
+it.next();
+await tools.step({ k: 5 });
+s.delete(1);
+s.add(await tools.step({ k: 6 }));
+const w = new WeakMap();
+const key = {};
+w.set(key, await tools.step({ k: 7 }));
+await tools.step({ k: 8 });
+return { first, rest, left: [...it], nan: m.get(NaN), size: m.size, weak: w.get(key) };

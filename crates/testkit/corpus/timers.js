@@ -1,0 +1,10 @@
+const order = [];
+const sleep = (ms, v) => new Promise((r) => setTimeout(r, ms, v));
+setTimeout(() => order.push("never"), 50000);
+const gone = setTimeout(() => order.push("cleared"), 5);
+setTimeout((a, b) => order.push(a + b), 10, "args", "!");
+order.push(await sleep(20, "twenty"));
+clearTimeout(gone);
+const both = await Promise.all([sleep(3, "c"), tools.step({ k: 1 }), sleep(1, "a"), sleep(2, "b")]);
+await Promise.all([1, 2, 3].map(async (i) => { await sleep(10 * (4 - i)); order.push("s" + i); }));
+return { order, both };
