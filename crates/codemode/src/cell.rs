@@ -6,7 +6,7 @@
 //! the executor sees it, and nothing is ever handed over twice.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use codecell_catalog::Scope as Names;
@@ -99,7 +99,9 @@ pub(crate) struct Cell {
     pub(crate) abort: CancellationToken,
     /// The tools of the start: the catalog that the program sees.
     pub(crate) start_tools: ToolSet,
-    caller: CallContext,
+    /// What the calls of this cell need of the run; most cells make few, so it is put together late.
+    origin: Origin,
+    caller: OnceLock<CallContext>,
     shared: Mutex<Shared>,
     wake: Condvar,
 }
@@ -120,7 +122,8 @@ impl Cell {
             run: Arc::clone(run),
             services: Arc::clone(services),
             stop: StopHandle::new(),
-            caller: caller(ctx, id, call_id, &abort),
+            origin: Origin::of(ctx, call_id),
+            caller: OnceLock::new(),
             abort,
             start_tools: ctx.tools.clone(),
             shared: Mutex::new(Shared {
@@ -175,6 +178,21 @@ impl Cell {
         shared.idle.pause(self.services.now());
     }
 
+    /// Who makes the calls of this cell.
+    fn caller(&self) -> &CallContext {
+        self.caller.get_or_init(|| {
+            let (scope, origin) = (&self.run.scope, &self.origin);
+            let mut caller = CallContext::new(&scope.agent_id, &scope.session_key, &scope.run_id);
+            caller.session_id = Arc::clone(&origin.session_id);
+            caller.cell_id = Some(self.id.to_string().into());
+            caller.parent_call = Some(Arc::clone(&origin.call_id));
+            caller.sender.clone_from(&origin.sender);
+            caller.channel.clone_from(&origin.channel);
+            caller.abort = self.abort.clone();
+            caller
+        })
+    }
+
     /// Hands the calls whose turn it is to the executor.
     pub(crate) fn pump(self: &Arc<Self>) {
         loop {
@@ -186,7 +204,6 @@ impl Cell {
             shared.tokens.insert(start.guest_id, token.clone());
             let tools = shared.tools.clone();
             drop(shared);
-            self.run.count_call();
             self.dispatch(start, tools, token);
         }
     }
@@ -212,7 +229,7 @@ impl Cell {
             args,
             ctx: CallContext {
                 abort: token,
-                ..self.caller.clone()
+                ..self.caller().clone()
             },
         };
         let books = Arc::new(Books {
@@ -418,22 +435,23 @@ impl Cell {
     }
 }
 
-/// Who makes the calls of a cell.
-fn caller(
-    ctx: &RunContext,
-    id: CellId,
-    call_id: &Arc<str>,
-    abort: &CancellationToken,
-) -> CallContext {
-    let scope = &ctx.scope;
-    let mut caller = CallContext::new(&scope.agent_id, &scope.session_key, &scope.run_id);
-    caller.session_id = Arc::clone(&ctx.session_id);
-    caller.cell_id = Some(id.to_string().into());
-    caller.parent_call = Some(Arc::clone(call_id));
-    caller.sender.clone_from(&ctx.sender);
-    caller.channel.clone_from(&ctx.channel);
-    caller.abort = abort.clone();
-    caller
+/// Who started a cell, and by which call.
+struct Origin {
+    session_id: Arc<str>,
+    sender: Option<Arc<str>>,
+    channel: Option<Arc<str>>,
+    call_id: Arc<str>,
+}
+
+impl Origin {
+    fn of(ctx: &RunContext, call_id: &Arc<str>) -> Self {
+        Self {
+            session_id: Arc::clone(&ctx.session_id),
+            sender: ctx.sender.clone(),
+            channel: ctx.channel.clone(),
+            call_id: Arc::clone(call_id),
+        }
+    }
 }
 
 /// Keeps the books of one call while the executor has it.

@@ -136,6 +136,7 @@ fn to_tool(leg: &Leg<'_>, call: GuestCall) {
     let services = &leg.cell.services;
     match resolve(leg, &call) {
         Ok((id, effect)) => {
+            leg.cell.run.count_call();
             let new = NewCall {
                 guest_id: call.id,
                 method: call.method,

@@ -19,6 +19,9 @@ use crate::outcome::CellOutcome;
 use crate::results;
 use crate::services::{Services, Stone};
 
+/// The least timeout of a leg, in milliseconds. Source: the contract's clamp of `timeoutMs`.
+const MIN_TIMEOUT_MS: u64 = 100;
+
 enum Kind {
     Exec { language: Option<Language> },
     Wait,
@@ -132,7 +135,7 @@ fn prepare_program(body: &mut Body, language: Option<Language>) -> Result<Prepar
     };
     let mut prepared = prepare(&body.source, &options)?;
     if let Some(timeout_ms) = prepared.directive.timeout_ms {
-        body.options.timeout_ms = body.options.timeout_ms.min(timeout_ms.max(1));
+        body.options.timeout_ms = body.options.timeout_ms.min(timeout_ms.max(MIN_TIMEOUT_MS));
     }
     body.hint = prepared.hint.take();
     body.inferred = prepared.inferred.then_some(match prepared.language {

@@ -68,10 +68,6 @@ pub(crate) enum LegEnd {
     Suspended(WaitingReason),
 }
 
-/// The line before line 0, as the two's complement that the engine reads: it takes 0 for "not
-/// given". The wrapper's own line and an empty one come first, so the program's first line is 1.
-const FIRST_LINE: u32 = u32::MAX;
-
 enum After {
     Done,
     Yielded,
@@ -210,6 +206,9 @@ impl<'a> Leg<'a> {
                     After::Idle => {}
                 }
             }
+            if self.body.options.park == Park::EveryAwait {
+                self.park()?;
+            }
             slice = match self.next_event() {
                 Event::Settled | Event::TimerDue if self.may_start() => Some(self.enter()?),
                 Event::Settled | Event::TimerDue | Event::Deadline => {
@@ -225,11 +224,6 @@ impl<'a> Leg<'a> {
     }
 
     fn next_event(&mut self) -> Event {
-        if self.body.options.park == Park::EveryAwait
-            && let Err(event) = self.park()
-        {
-            return event;
-        }
         let before = Instant::now();
         let event =
             self.cell
@@ -245,11 +239,12 @@ impl<'a> Leg<'a> {
             self.body.catalog = Some(facts.image()?.clone());
         }
         let program = Program {
-            source: &prepared.compile_unit().replacen('\n', "\n\n", 1),
+            source: &prepared.compile_unit(),
             injection: &dispatch::injection(prepared, &facts),
             catalog: self.body.catalog.as_ref(),
             limits: guest_limits(&self.body.options),
-            first_line: FIRST_LINE,
+            // The wrapper's own line: the program's first line is 1.
+            first_line: 0,
             flags: EvalFlags::default(),
         };
         let mut guest = self.cell.services.parts.sandbox.start(&program)?;
@@ -526,23 +521,20 @@ impl<'a> Leg<'a> {
     }
 
     /// The test of suspension: every time that the guest waits, it goes through bytes and back.
-    fn park(&mut self) -> Result<(), Event> {
+    fn park(&mut self) -> Result<(), CellError> {
         let Some(mut guest) = self.guest.take() else {
             return Ok(());
         };
-        let failed = |error: String| {
-            tracing::error!(error, "a cell could not be parked");
-            Event::Stopped(StopReason::Aborted)
-        };
-        let binding = self.binding();
-        let parts = &self.cell.services.parts;
-        let snapshot = guest
-            .snapshot(&binding)
-            .map_err(|error| failed(error.to_string()))?;
+        let snapshot = self.snapshot_of(&mut guest)?;
         drop(guest);
-        let restored = crate::park::journey(parts, &snapshot, binding, self.body.catalog.as_ref())
-            .map_err(failed)?;
-        self.guest = Some(restored);
+        let parts = &self.cell.services.parts;
+        let catalog = self.body.catalog.as_ref();
+        self.guest = Some(crate::park::journey(
+            parts,
+            &snapshot,
+            self.binding(),
+            catalog,
+        )?);
         Ok(())
     }
 }

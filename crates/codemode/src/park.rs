@@ -6,6 +6,7 @@ use codecell_sandbox::{
     Binding, CatalogImage, Expected, Guest, Snapshot, SnapshotKey, StoredSnapshot,
 };
 
+use crate::failure::CellError;
 use crate::services::CodeModeParts;
 
 /// Encodes, ships, decodes and restores.
@@ -14,15 +15,17 @@ pub(crate) fn journey(
     snapshot: &Snapshot,
     binding: Binding,
     catalog: Option<&CatalogImage>,
-) -> Result<Guest, String> {
+) -> Result<Guest, CellError> {
     let sandbox = &parts.sandbox;
     let key = SnapshotKey::new(parts.randomness.seed());
     let stored = sandbox
         .compress(snapshot)
-        .map_err(|error| error.to_string())?;
+        .map_err(|_| CellError::Internal("a parked cell could not be compressed"))?;
     let mut bytes = stored.encode(Some(&key));
     if let Some(transport) = &parts.transport {
-        bytes = transport.ship(bytes)?;
+        bytes = transport
+            .ship(bytes)
+            .map_err(|_| CellError::Internal("a parked cell was lost on its way"))?;
     }
     let max_raw_bytes = snapshot.limits().snapshot_bytes;
     let expected = Expected {
@@ -31,9 +34,9 @@ pub(crate) fn journey(
         key: Some(&key),
         max_raw_bytes,
     };
-    let stored = StoredSnapshot::decode(&bytes, &expected).map_err(|error| error.to_string())?;
-    let snapshot = sandbox.expand(&stored).map_err(|error| error.to_string())?;
+    let stored = StoredSnapshot::decode(&bytes, &expected).map_err(CellError::Restore)?;
+    let snapshot = sandbox.expand(&stored).map_err(CellError::Restore)?;
     sandbox
         .restore(&snapshot, catalog)
-        .map_err(|error| error.to_string())
+        .map_err(CellError::Restore)
 }

@@ -222,10 +222,7 @@ fn timer(since: Instant, now: Instant) -> PendingCall {
 pub(crate) fn failed(leg: &mut Leg<'_>, error: CellError, effects: Option<Effects>) -> CellOutcome {
     let advice = leg.cell.lock().calls.ledger().retry_advice();
     let max_bytes = leg.body.options.max_output_bytes;
-    let mut text = error.to_string();
-    if !advice.is_empty() {
-        text = format!("{text}. {advice}").replace(".. ", ". ");
-    }
+    let text = with_advice(error.to_string(), &advice);
     let mut failure = error.to_failure();
     let error = cut_text(text, max_bytes / 2);
     bound_failure(&mut failure, max_bytes / 8);
@@ -251,6 +248,15 @@ pub(crate) fn failed(leg: &mut Leg<'_>, error: CellError, effects: Option<Effect
         telemetry: telemetry_of(leg),
     });
     CellOutcome { result, content }
+}
+
+/// The text, and after it what must not be repeated.
+fn with_advice(text: String, advice: &str) -> String {
+    match advice {
+        "" => text,
+        advice if text.ends_with('.') => format!("{text} {advice}"),
+        advice => format!("{text}. {advice}"),
+    }
 }
 
 /// Keeps what a failure quotes within a share of the output.
@@ -301,13 +307,10 @@ pub(crate) fn ended_without_leg(
     effects: Option<Effects>,
 ) -> CellOutcome {
     let advice = cell.lock().calls.ledger().retry_advice();
-    let mut outcome = refused(
-        error,
-        effects,
-        body.map_or_else(Telemetry::default, |body| telemetry(cell, body, None)),
-    );
-    if let (CellResult::Failed(failed), false) = (&mut outcome.result, advice.is_empty()) {
-        failed.error = format!("{}. {advice}", failed.error);
+    let telemetry = body.map_or_else(Telemetry::default, |body| telemetry(cell, body, None));
+    let mut outcome = refused(error, effects, telemetry);
+    if let CellResult::Failed(failed) = &mut outcome.result {
+        failed.error = with_advice(std::mem::take(&mut failed.error), &advice);
     }
     outcome
 }
@@ -386,5 +389,5 @@ pub(crate) fn trace(tool: &'static str, outcome: &CellOutcome) {
         CellResult::Failed(failed) => ("failed", Some(failed.failure.kind)),
     };
     let kind = kind.map_or("", FailureKind::as_str);
-    tracing::info!(target: "codecell::cells", tool, status, kind, "cell result");
+    tracing::debug!(target: "codecell::cells", tool, status, kind, "cell result");
 }

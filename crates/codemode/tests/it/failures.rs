@@ -4,19 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use codecell_codemode::{CodeModeOptions, RunContext, Scope};
+use codecell_codemode::{CodeModeOptions, Park, RunContext, Scope, SnapshotTransport};
 use codecell_protocol::{CellResult, FailureKind, Language, Phase};
 use codecell_sandbox::{Sandbox, SandboxOptions};
 
 use crate::support::{Setup, World, error, kind, run_id, text, value};
 
-/// Kinds that no program, client or clock can bring about: a defect or a lost thread. Their texts
-/// and codes are held by unit tests.
-const NOT_TO_BE_HAD: [FailureKind; 3] = [
-    FailureKind::WorkerCrashed,
-    FailureKind::Internal,
-    FailureKind::SnapshotRestoreFailed,
-];
+/// A defect, which no program, client or clock can bring about. Its text and code are held by a
+/// unit test, its causes by the tests of the sandbox against guests that lie.
+const NOT_TO_BE_HAD: [FailureKind; 1] = [FailureKind::Internal];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn programs_reach_the_kinds_of_the_table() {
@@ -250,10 +246,7 @@ async fn two_waits_at_once() {
     world.stage.wait_for("hold a").await;
     let (first, second) = tokio::join!(world.wait(&id), async {
         // The first one has the cell; it ends when the door opens.
-        let second = loop {
-            let outcome = world.wait(&id).await;
-            break outcome;
-        };
+        let second = world.wait(&id).await;
         world.stage.release("a");
         second
     });
@@ -340,6 +333,60 @@ async fn a_sandbox_that_cannot_serve() {
         "{}",
         text(&outcome)
     );
+}
+
+/// Loses a byte on the way.
+struct Damage;
+
+impl SnapshotTransport for Damage {
+    fn ship(&self, mut bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        Ok(bytes)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_snapshot_is_refused() {
+    let transport: Arc<dyn SnapshotTransport> = Arc::new(Damage);
+    let world = World::of(Setup {
+        transport: Some(transport),
+        ..Setup::default()
+    });
+    let world = world.with_options(CodeModeOptions {
+        park: Park::EveryAwait,
+        ..CodeModeOptions::default()
+    });
+    let outcome = world.exec("await tools.echo_w({}); return 1").await;
+    assert_eq!(
+        kind(&outcome),
+        FailureKind::SnapshotRestoreFailed,
+        "{}",
+        text(&outcome)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_thread_loses_its_cell_and_nothing_else() {
+    let world = World::new();
+    world.random.break_next_seed();
+    let outcome = world.exec("return 1").await;
+    assert_eq!(
+        kind(&outcome),
+        FailureKind::WorkerCrashed,
+        "{}",
+        text(&outcome)
+    );
+    assert_eq!(world.value("return 1").await, 1);
+    let id = run_id(&world.exec("await yield_control(); return 1").await);
+    world.random.break_next_seed();
+    assert_eq!(kind(&world.wait(&id).await), FailureKind::WorkerCrashed);
+    assert_eq!(
+        kind(&world.wait(&id).await),
+        FailureKind::WorkerCrashed,
+        "it is not run again"
+    );
+    assert_eq!(world.code_mode.suspended(), 0);
 }
 
 #[test]

@@ -165,3 +165,35 @@ async fn telemetry_is_complete() {
         "timings are not for the model"
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn json_is_512_levels_deep_at_most() {
+    let world = World::new();
+    let nest = |levels: u32| format!("let v = 1; for (let i = 0; i < {levels}; i++) v = [v];");
+    let depth = "let d = 0; for (let x = r.v; Array.isArray(x); x = x[0]) d++;";
+    // One level is the object around it.
+    let code = format!(
+        "{} const r = await tools.echo({{v}}); {depth} return d",
+        nest(511)
+    );
+    assert_eq!(world.value(&code).await, 511);
+    let code = format!(
+        "{} try {{ await tools.echo({{v}}) }} catch (e) {{ return e.effectStatus }}",
+        nest(512)
+    );
+    assert_eq!(world.value(&code).await, "notStarted");
+    let outcome = world.exec(&format!("{} return v", nest(513))).await;
+    assert_eq!(
+        kind(&outcome),
+        FailureKind::GuestError,
+        "{}",
+        text(&outcome)
+    );
+    assert!(
+        !world
+            .exec(&format!("{} return v", nest(512)))
+            .await
+            .result
+            .is_error()
+    );
+}

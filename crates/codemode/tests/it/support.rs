@@ -2,7 +2,7 @@
 //! clock that a test can move.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -66,14 +66,28 @@ impl Clock for MovedClock {
 
 /// Counts instead of drawing: runs are repeatable.
 #[derive(Default)]
-pub(crate) struct Counted(AtomicU64);
+pub(crate) struct Counted {
+    drawn: AtomicU64,
+    broken: AtomicBool,
+}
+
+impl Counted {
+    /// The next seed, which a guest's thread asks for, panics there.
+    pub(crate) fn break_next_seed(&self) {
+        self.broken.store(true, Ordering::SeqCst);
+    }
+}
 
 impl Randomness for Counted {
     fn bits(&self) -> u128 {
-        u128::from(self.0.fetch_add(1, Ordering::SeqCst)) << 64
+        u128::from(self.drawn.fetch_add(1, Ordering::SeqCst)) << 64
     }
 
     fn seed(&self) -> [u8; 32] {
+        assert!(
+            !self.broken.swap(false, Ordering::SeqCst),
+            "a thread is lost"
+        );
         [7; 32]
     }
 }
@@ -277,6 +291,7 @@ impl Approver for Person {
 }
 
 /// How a world differs from the plain one.
+#[derive(Default)]
 pub(crate) struct Setup {
     pub(crate) asks: bool,
     pub(crate) limits: ProcessLimits,
@@ -285,24 +300,13 @@ pub(crate) struct Setup {
     pub(crate) hooks: Vec<Arc<dyn codecell_codemode::ExecHook>>,
 }
 
-impl Default for Setup {
-    fn default() -> Self {
-        Self {
-            asks: false,
-            limits: ProcessLimits::default(),
-            sandbox: None,
-            transport: None,
-            hooks: Vec::new(),
-        }
-    }
-}
-
 /// A process with one run.
 pub(crate) struct World {
     pub(crate) code_mode: CodeMode,
     pub(crate) run: RunContext,
     pub(crate) stage: Arc<Stage>,
     pub(crate) clock: Arc<MovedClock>,
+    pub(crate) random: Arc<Counted>,
 }
 
 impl World {
@@ -313,6 +317,7 @@ impl World {
     pub(crate) fn of(setup: Setup) -> Self {
         let stage = Arc::new(Stage::default());
         let clock = Arc::new(MovedClock::default());
+        let random = Arc::new(Counted::default());
         let mode = if setup.asks {
             ApprovalMode::Ask
         } else {
@@ -341,7 +346,7 @@ impl World {
             sandbox: setup.sandbox.unwrap_or_else(sandbox),
             executor: Arc::new(executor),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
-            randomness: Arc::new(Counted::default()),
+            randomness: Arc::clone(&random) as Arc<dyn Randomness>,
             runtime: tokio::runtime::Handle::current(),
             limits: setup.limits,
             hooks: setup.hooks,
@@ -356,6 +361,7 @@ impl World {
             run,
             stage,
             clock,
+            random,
         }
     }
 
