@@ -218,3 +218,23 @@ fn leb(bytes: &[u8], mut at: usize) -> Result<(u32, usize)> {
     }
     bail!("a number of the module is too long")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_several_bytes_are_read_and_cut_ones_refused() {
+        assert_eq!(leb(&[0xE5, 0x8E, 0x26], 0).ok(), Some((624_485, 3)));
+        assert!(leb(&[0x80], 0).is_err());
+        assert!(leb(&[0xFF; 6], 0).is_err());
+    }
+
+    #[test]
+    fn an_image_with_an_import_is_refused() {
+        // (module (import "a" "b" (func)))
+        let module = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x02\x07\x01\x01a\x01b\0\0";
+        let refusal = check(module).err().map(|error| error.to_string());
+        assert_eq!(refusal.as_deref(), Some("the guest imports a.b"));
+    }
+}

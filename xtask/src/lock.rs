@@ -149,3 +149,15 @@ fn packages(text: &str) -> Vec<(String, String)> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_without_a_checksum_are_our_own_and_left_out() {
+        let text = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"1.0.0\"\nchecksum = \"ff\"\n\n\
+                    [[package]]\nname = \"ours\"\nversion = \"0.1.0\"\n";
+        assert_eq!(packages(text), [("a 1.0.0".to_owned(), "ff".to_owned())]);
+    }
+}
