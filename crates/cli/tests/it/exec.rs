@@ -249,3 +249,23 @@ fn without_a_home_the_commands_still_work() {
         (Some(0), "2\n", "")
     );
 }
+
+#[test]
+fn the_first_command_of_the_readme_works() {
+    let root = codecell_testkit::places::workspace_root();
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let typed = readme
+        .lines()
+        .find_map(|line| line.strip_prefix("cargo run --bin codecell -- "))
+        .expect("the README runs codecell");
+    let args: Vec<&str> = typed.split_whitespace().collect();
+    let cli = Cli::new();
+    let mut command = cli.command(&args);
+    let ran = cli.finish(&args, command.current_dir(&root).output().unwrap());
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    let files: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert!(
+        files.as_array().is_some_and(|files| !files.is_empty()),
+        "{files}"
+    );
+}
