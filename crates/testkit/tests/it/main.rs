@@ -1,5 +1,6 @@
 //! Integration tests: one binary for the crate.
 
+mod globals;
 mod parked;
 mod promises;
 mod support;

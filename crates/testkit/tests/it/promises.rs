@@ -1,10 +1,5 @@
 //! Promises mean what they mean elsewhere, however the host batches their settlements.
 
-#![expect(
-    clippy::expect_used,
-    reason = "a test that panics is a test that fails"
-)]
-
 use codecell_testkit::promises::{
     Batches, Case, Reference, ReferenceError, generate, run_in_guest,
 };

@@ -1,0 +1,55 @@
+//! Macro benchmarks: whole cells through the whole tool path, in process.
+//!
+//! `cargo run --profile dist -p codecell-bench -- cells` prints what a cell costs, `-- suspended` what
+//! suspended cells weigh. With `--json` one JSON value is printed instead of a table. A figure is of
+//! this machine and this moment: quote ratios of one run.
+
+#![forbid(unsafe_code)]
+
+mod cells;
+mod measure;
+mod suspended;
+mod world;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(about = "Measures whole cells: time, processor time, memory")]
+struct Arguments {
+    #[command(subcommand)]
+    what: What,
+    /// Print one JSON value instead of a table.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// A trivial cell, nested calls, a suspension and a resume: p50 and p99, wall and CPU.
+    Cells {
+        /// Repetitions of each.
+        #[arg(long, default_value_t = 2000)]
+        runs: usize,
+    },
+    /// Growth of resident memory while cells are suspended.
+    Suspended {
+        /// How many cells.
+        #[arg(long, default_value_t = 64)]
+        count: usize,
+    },
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()?;
+    let report = runtime.block_on(async {
+        match arguments.what {
+            What::Cells { runs } => cells::run(runs).await,
+            What::Suspended { count } => suspended::run(count).await,
+        }
+    })?;
+    report.print(arguments.json)
+}

@@ -1,0 +1,113 @@
+//! A process with code mode and a few tools that cost nothing.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use async_trait::async_trait;
+use codecell_codemode::{
+    CellOutcome, CodeMode, CodeModeOptions, CodeModeParts, OsRandomness, ProcessLimits, RunContext,
+    Scope, SystemClock,
+};
+use codecell_protocol::{CellResult, ExecInput, WaitInput};
+use codecell_sandbox::{Sandbox, SandboxOptions};
+use codecell_tools::{
+    ApprovalDesk, ApprovalOptions, CallContext, Executor, ExecutorOptions, ExecutorParts, NoEvents,
+    Policy, Redactor, Tool, ToolDefinition, ToolError, ToolInput, ToolOutput, ToolSet, ToolSource,
+};
+use serde_json::json;
+
+/// A tool that gives back what it gets.
+struct Echo(ToolDefinition);
+
+#[async_trait]
+impl Tool for Echo {
+    fn definition(&self) -> &ToolDefinition {
+        &self.0
+    }
+
+    async fn call(&self, input: ToolInput, _: &CallContext) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::details(input.value().clone()))
+    }
+}
+
+/// Code mode with everything around it.
+pub(crate) struct World {
+    /// Code mode.
+    pub(crate) code_mode: CodeMode,
+    run: RunContext,
+}
+
+impl World {
+    /// Starts it; the compiled guest is kept in the system's folder for temporary files.
+    pub(crate) fn start(options: CodeModeOptions) -> anyhow::Result<Self> {
+        let cache = std::env::temp_dir().join("codecell-bench-cache");
+        let sandbox = Sandbox::new(&SandboxOptions {
+            cache_dir: Some(cache),
+            ..SandboxOptions::default()
+        })?;
+        let executor = Executor::new(ExecutorParts {
+            options: ExecutorOptions::default(),
+            approvals: ApprovalDesk::new(ApprovalOptions::default(), None),
+            hooks: Vec::new(),
+            events: Arc::new(NoEvents),
+            redactor: Redactor::default(),
+        });
+        let code_mode = CodeMode::new(CodeModeParts {
+            sandbox,
+            executor: Arc::new(executor),
+            clock: Arc::new(SystemClock),
+            randomness: Arc::new(OsRandomness::new().map_err(anyhow::Error::msg)?),
+            runtime: tokio::runtime::Handle::current(),
+            limits: ProcessLimits::default(),
+            hooks: Vec::new(),
+            transport: None,
+        });
+        let echo =
+            ToolDefinition::core("echo", "Gives back its input.", json!({ "type": "object" }))?
+                .read_only();
+        let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(Echo(echo))];
+        let source: Arc<dyn ToolSource> = Arc::new(tools);
+        let set = ToolSet::build(&[source], &Policy::default())?;
+        let run = RunContext::new(Scope::new("bench", "main", "bench", "bench"), set)
+            .with_options(options);
+        Ok(Self { code_mode, run })
+    }
+
+    /// Runs a program.
+    pub(crate) async fn exec(&self, code: &str) -> CellOutcome {
+        let input = ExecInput {
+            code: code.to_owned(),
+            language: None,
+        };
+        self.code_mode.exec(input, &self.run, "bench".into()).await
+    }
+
+    /// Resumes a cell.
+    pub(crate) async fn wait(&self, run_id: String) -> CellOutcome {
+        self.code_mode
+            .wait(
+                WaitInput {
+                    run_id,
+                    after: None,
+                },
+                &self.run,
+            )
+            .await
+    }
+}
+
+/// Fails unless the program completed.
+pub(crate) fn completed(outcome: &CellOutcome) -> anyhow::Result<()> {
+    match &outcome.result {
+        CellResult::Completed(_) => Ok(()),
+        other => anyhow::bail!("not completed: {}", other.model_text().context("a result")?),
+    }
+}
+
+/// The id of a cell that must be waiting.
+pub(crate) fn waiting(outcome: &CellOutcome) -> anyhow::Result<String> {
+    match &outcome.result {
+        CellResult::Waiting(waiting) => Ok(waiting.run_id.to_string()),
+        other => anyhow::bail!("not waiting: {}", other.model_text().context("a result")?),
+    }
+}
