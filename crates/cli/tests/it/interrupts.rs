@@ -133,3 +133,35 @@ fn a_tool_called_directly_is_stopped_too() {
     assert_eq!(code, 130, "{screen}");
     assert_family_is_gone(&cli.env.workspace());
 }
+
+/// Runs the family, sends these signals one after the other, and gives the exit code.
+fn ended_by(cli: &Cli, signals: &[Signal]) -> Option<i32> {
+    let program = program();
+    let mut command = cli.command(&["exec", "--approve", "always", &program]);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    until("the command runs", || {
+        cli.env.workspace().join("ready").exists()
+    });
+    for signal in signals {
+        kill_process(Pid::from_child(&child), *signal).unwrap();
+    }
+    child.wait_with_output().unwrap().status.code()
+}
+
+#[test]
+fn impatience_leaves_nothing_behind_either() {
+    let cli = Cli::new();
+    assert_eq!(ended_by(&cli, &[Signal::INT, Signal::INT]), Some(130));
+    assert_family_is_gone(&cli.env.workspace());
+}
+
+#[test]
+fn nor_does_a_sudden_death() {
+    let cli = Cli::new();
+    assert_eq!(ended_by(&cli, &[Signal::KILL]), None);
+    assert_family_is_gone(&cli.env.workspace());
+}
