@@ -25,7 +25,10 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     let confined = block(&page, "confined")?;
     let faults = faults(&manifests(root)?, &allowed, &confined);
     if !faults.is_empty() {
-        bail!("the graph is not the one that ARCHITECTURE.md draws:\n  {}", faults.join("\n  "));
+        bail!(
+            "the graph is not the one that ARCHITECTURE.md draws:\n  {}",
+            faults.join("\n  ")
+        );
     }
     Ok(())
 }
@@ -42,7 +45,8 @@ fn faults(real: &Edges, allowed: &Edges, confined: &Edges) -> Vec<String> {
                 if !may.contains(inner) {
                     faults.push(format!("{room} -> {inner} is not drawn"));
                 }
-            } else if let Some((pattern, rooms)) = confined.iter().find(|(p, _)| matches(p, dependency))
+            } else if let Some((pattern, rooms)) =
+                confined.iter().find(|(p, _)| matches(p, dependency))
                 && !rooms.contains(room)
             {
                 faults.push(format!("{room} names {dependency}; {pattern} is confined"));
@@ -53,19 +57,31 @@ fn faults(real: &Edges, allowed: &Edges, confined: &Edges) -> Vec<String> {
 }
 
 fn matches(pattern: &str, name: &str) -> bool {
-    pattern.strip_suffix('*').map_or(pattern == name, |prefix| name.starts_with(prefix))
+    pattern
+        .strip_suffix('*')
+        .map_or(pattern == name, |prefix| name.starts_with(prefix))
 }
 
 fn block(page: &str, name: &str) -> Result<Edges> {
     let opening = format!("```{name}\n");
-    let (_, rest) = page.split_once(&opening).with_context(|| format!("ARCHITECTURE.md has no block `{name}`"))?;
+    let (_, rest) = page
+        .split_once(&opening)
+        .with_context(|| format!("ARCHITECTURE.md has no block `{name}`"))?;
     let (body, _) = rest.split_once("```").context("the block is not closed")?;
-    body.lines().filter(|line| !line.trim().is_empty()).map(edge).collect()
+    body.lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(edge)
+        .collect()
 }
 
 fn edge(line: &str) -> Result<(String, BTreeSet<String>)> {
-    let (from, to) = line.split_once("->").with_context(|| format!("no arrow in `{line}`"))?;
-    let to = to.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+    let (from, to) = line
+        .split_once("->")
+        .with_context(|| format!("no arrow in `{line}`"))?;
+    let to = to
+        .split(',')
+        .map(|name| name.trim().to_owned())
+        .filter(|name| !name.is_empty());
     Ok((from.trim().to_owned(), to.collect()))
 }
 
@@ -80,16 +96,26 @@ fn closure(drawn: &Edges) -> Edges {
         }
         seen
     };
-    drawn.keys().map(|from| (from.clone(), reach(from))).collect()
+    drawn
+        .keys()
+        .map(|from| (from.clone(), reach(from)))
+        .collect()
 }
 
 fn manifests(root: &Path) -> Result<Edges> {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--no-deps",
+            "--offline",
+        ])
         .current_dir(root)
         .output()
         .context("cargo metadata")?;
-    let metadata: Value = serde_json::from_slice(&output.stdout).context("cargo metadata printed no JSON")?;
+    let metadata: Value =
+        serde_json::from_slice(&output.stdout).context("cargo metadata printed no JSON")?;
     let packages = metadata["packages"].as_array().context("no packages")?;
     Ok(packages.iter().filter_map(room).collect())
 }
@@ -97,8 +123,16 @@ fn manifests(root: &Path) -> Result<Edges> {
 fn room(package: &Value) -> Option<(String, BTreeSet<String>)> {
     let name = package["name"].as_str()?;
     let room = name.strip_prefix("codecell-").unwrap_or(name).to_owned();
-    let normal = package["dependencies"].as_array()?.iter().filter(|dependency| dependency["kind"].is_null());
-    Some((room, normal.filter_map(|dependency| Some(dependency["name"].as_str()?.to_owned())).collect()))
+    let normal = package["dependencies"]
+        .as_array()?
+        .iter()
+        .filter(|dependency| dependency["kind"].is_null());
+    Some((
+        room,
+        normal
+            .filter_map(|dependency| Some(dependency["name"].as_str()?.to_owned()))
+            .collect(),
+    ))
 }
 
 #[cfg(test)]
@@ -118,10 +152,15 @@ mod tests {
     fn an_arrow_that_is_not_drawn_is_a_fault() {
         let allowed = closure(&edges("top -> middle\nmiddle -> bottom\nbottom ->"));
         let confined = edges("engine* -> bottom");
-        let real = edges("top -> codecell-bottom, engine-x\nbottom -> codecell-top, engine-y\nattic ->");
+        let real =
+            edges("top -> codecell-bottom, engine-x\nbottom -> codecell-top, engine-y\nattic ->");
         assert_eq!(
             faults(&real, &allowed, &confined),
-            ["attic is not drawn", "bottom -> top is not drawn", "top names engine-x; engine* is confined"]
+            [
+                "attic is not drawn",
+                "bottom -> top is not drawn",
+                "top names engine-x; engine* is confined"
+            ]
         );
     }
 }

@@ -3,6 +3,8 @@
 //! - `guest`: builds the guest, makes the image and writes `crates/sandbox/guest.wasm` and its lock file.
 //! - `guest --check`: builds it again elsewhere and compares it with what is committed.
 //! - `guest --run <file>`: evaluates one program in the committed image without the sandbox, for work on the guest.
+//! - `notices [--check]`: writes `NOTICES.md`, or compares it with what is linked.
+//! - `tidy`: the gates that no lint holds.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -10,14 +12,17 @@
 )]
 
 mod build;
+mod graph;
 mod guest;
 mod image;
 mod lock;
+mod notices;
 mod smoke;
+mod tidy;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask guest [--check | --run <file>]";
+const USAGE: &str = "usage: cargo xtask guest [--check | --run <file>]\n       cargo xtask notices [--check]\n       cargo xtask tidy";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +31,9 @@ fn main() -> ExitCode {
         ["guest"] => guest::write(),
         ["guest", "--check"] => guest::check(),
         ["guest", "--run", file, rest @ ..] => smoke::run(file, rest),
+        ["notices"] => guest::root().and_then(|root| notices::run(&root, false)),
+        ["notices", "--check"] => guest::root().and_then(|root| notices::run(&root, true)),
+        ["tidy"] => guest::root().and_then(|root| tidy::check(&root)),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -28,37 +28,77 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     offenders("source files that are too long", &files, |path, text| {
         is_rust(path) && text.lines().count() > MAX_SOURCE_LINES
     })?;
-    offenders("crate roots without `#![forbid(unsafe_code)]`", &files, |path, text| {
-        is_crate_root(path) && !text.contains("#![forbid(unsafe_code)]")
-    })?;
-    offenders("modules without a `//!` that says what they are for", &files, |path, text| {
-        is_rust(path) && is_module(path) && !text.trim_start().starts_with("//!")
-    })?;
-    offenders("paths of one machine or addresses of a package registry", &files, |path, text| {
-        !path.ends_with("xtask/src/tidy.rs") && !path.ends_with("Cargo.lock") && FORBIDDEN.iter().any(|word| text.contains(word))
-    })
+    offenders(
+        "crate roots without `#![forbid(unsafe_code)]`",
+        &files,
+        |path, text| is_crate_root(path) && !text.contains("#![forbid(unsafe_code)]"),
+    )?;
+    offenders(
+        "modules without a `//!` that says what they are for",
+        &files,
+        |path, text| is_rust(path) && is_module(path) && !text.trim_start().starts_with("//!"),
+    )?;
+    offenders(
+        "paths of one machine or addresses of a package registry",
+        &files,
+        |path, text| {
+            !path.ends_with("xtask/src/tidy.rs")
+                && !path.ends_with("Cargo.lock")
+                && FORBIDDEN.iter().any(|word| text.contains(word))
+        },
+    )
 }
 
-const FORBIDDEN: &[&str] = &["/work/main", "/work/shared", "/root/", "index.crates.io", "registry.npmjs.org", "pypi.org/simple"];
+const FORBIDDEN: &[&str] = &[
+    "/work/main",
+    "/work/shared",
+    "/root/",
+    "index.crates.io",
+    "registry.npmjs.org",
+    "pypi.org/simple",
+];
 
 fn packages(root: &Path) -> Result<()> {
     let lock = std::fs::read_to_string(root.join("Cargo.lock")).context("Cargo.lock")?;
     let count = lock.lines().filter(|line| *line == "[[package]]").count();
     if count > MAX_LOCKED_PACKAGES {
-        bail!("Cargo.lock names {count} packages, more than {MAX_LOCKED_PACKAGES}: what does the newest one save?");
+        bail!(
+            "Cargo.lock names {count} packages, more than {MAX_LOCKED_PACKAGES}: what does the newest one save?"
+        );
     }
     Ok(())
 }
 
 fn tracked(root: &Path) -> Result<Vec<(PathBuf, String)>> {
-    let output = Command::new("git").args(["ls-files", "-z"]).current_dir(root).output().context("git ls-files")?;
+    let output = Command::new("git")
+        .args(["ls-files", "-z"])
+        .current_dir(root)
+        .output()
+        .context("git ls-files")?;
     let names = String::from_utf8(output.stdout).context("a file name is not UTF-8")?;
-    let read = |name: &str| Some((PathBuf::from(name), std::fs::read_to_string(root.join(name)).ok()?));
-    Ok(names.split('\0').filter(|name| !name.is_empty()).filter_map(read).collect())
+    let read = |name: &str| {
+        Some((
+            PathBuf::from(name),
+            std::fs::read_to_string(root.join(name)).ok()?,
+        ))
+    };
+    Ok(names
+        .split('\0')
+        .filter(|name| !name.is_empty())
+        .filter_map(read)
+        .collect())
 }
 
-fn offenders(what: &str, files: &[(PathBuf, String)], bad: impl Fn(&Path, &str) -> bool) -> Result<()> {
-    let names: Vec<_> = files.iter().filter(|(path, text)| bad(path, text)).map(|(path, _)| path.display().to_string()).collect();
+fn offenders(
+    what: &str,
+    files: &[(PathBuf, String)],
+    bad: impl Fn(&Path, &str) -> bool,
+) -> Result<()> {
+    let names: Vec<_> = files
+        .iter()
+        .filter(|(path, text)| bad(path, text))
+        .map(|(path, _)| path.display().to_string())
+        .collect();
     if !names.is_empty() {
         bail!("{what}:\n  {}", names.join("\n  "));
     }

@@ -1,3 +1,5 @@
+//! The calls of a cell, driven by hand: queueing, order, refusal, settling.
+
 use super::*;
 
 const BOUNDS: CallBounds = CallBounds {
