@@ -54,8 +54,17 @@ impl std::fmt::Debug for CodeMode {
 }
 
 impl Drop for Inner {
+    /// Suspended cells know the shelf that they lie on: it must not outlive the last owner.
     fn drop(&mut self) {
         self.closed.cancel();
+        end_all(self.services.shelf().drain());
+    }
+}
+
+fn end_all(cells: Vec<Arc<Cell>>) {
+    for cell in cells {
+        cell.stop_with(StopReason::Aborted);
+        job::end_suspended(&cell, &CellError::Aborted);
     }
 }
 
@@ -227,10 +236,22 @@ impl CodeMode {
         run.end.cancel();
         let services = &self.inner.services;
         let cells = services.shelf().filter(|cell| *cell.run.scope == *scope);
-        for cell in cells {
+        for cell in &cells {
             services.shelf().remove(&cell.id);
-            cell.stop_with(StopReason::Aborted);
-            job::end_suspended(&cell, &CellError::Aborted);
+        }
+        end_all(cells);
+    }
+
+    /// Ends all runs of a session.
+    pub fn end_session(&self, owner: &str, agent_id: &str, session_key: &str) {
+        let is_of_session = |scope: &&Arc<Scope>| {
+            *scope.owner == *owner
+                && *scope.agent_id == *agent_id
+                && *scope.session_key == *session_key
+        };
+        let scopes: Vec<Arc<Scope>> = self.runs().keys().filter(is_of_session).cloned().collect();
+        for scope in scopes {
+            self.end_run(&scope);
         }
     }
 
@@ -256,11 +277,7 @@ impl CodeMode {
         for run in &runs {
             run.end.cancel();
         }
-        let cells = services.shelf().drain();
-        for cell in cells {
-            cell.stop_with(StopReason::Aborted);
-            job::end_suspended(&cell, &CellError::Aborted);
-        }
+        end_all(services.shelf().drain());
         services.tasks.close();
         let ended = tokio::time::timeout(SHUTDOWN_WAIT, services.tasks.wait());
         if ended.await.is_err() {

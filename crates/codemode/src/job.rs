@@ -115,12 +115,31 @@ impl LegJob {
 impl Drop for LegJob {
     /// A job that never ran, or whose leg panicked, leaves no cell that seems to run.
     fn drop(&mut self) {
-        if !self.done {
-            let stopped = self.cell.stop_reason();
-            let error = stopped.map_or(CellError::WorkerCrashed, StopReason::error);
-            end_abruptly(&self.cell, None, &error);
+        if self.done {
+            return;
+        }
+        match (&self.kind, self.body.take()) {
+            (Kind::Wait, Some(body)) => put_back(&self.cell, body),
+            _ => {
+                let stopped = self.cell.stop_reason();
+                let error = stopped.map_or(CellError::WorkerCrashed, StopReason::error);
+                end_abruptly(&self.cell, None, &error);
+            }
         }
     }
+}
+
+/// Leaves a cell as it was before a `wait` that got no thread.
+fn put_back(cell: &Arc<Cell>, body: Box<Body>) {
+    let mut shared = cell.lock();
+    shared.stage = Stage::Suspended(body);
+    shared.waiter = None;
+    if !shared.calls.any_waits_for_approval() {
+        shared.idle.resume(cell.services.now());
+    }
+    let due = cell.due(&shared);
+    drop(shared);
+    cell.services.reschedule(cell.id, due);
 }
 
 /// Checks the text and takes from it what concerns the cell.
@@ -181,7 +200,7 @@ fn suspend_cell(cell: &Arc<Cell>, body: Box<Body>, outcome: CellOutcome) {
     let waiter = shared.waiter.take();
     drop(shared);
     services.shelve(cell.id, cell, due);
-    tracing::debug!(target: "codecell::cells", cell = %cell.id, "suspended");
+    tracing::debug!(cell = %cell.id, "suspended");
     deliver(cell, waiter, outcome);
     // Whoever stopped the cell in the last moment found it running.
     if let Some(stopped) = cell.stop_reason() {
@@ -228,7 +247,7 @@ fn deliver(
     if waiter.send(outcome).is_ok() {
         return;
     }
-    tracing::debug!(target: "codecell::cells", cell = %cell.id, "nobody waits for this result any more");
+    tracing::debug!(cell = %cell.id, "nobody waits for this result any more");
 }
 
 /// Ends a cell that is suspended; one with a leg ends by itself when it is told to stop.
@@ -292,7 +311,7 @@ fn expire(services: &Arc<Services>, cell: &Arc<Cell>, mut shared: MutexGuard<'_,
     drop(shared);
     drop(stage);
     services.give_place_back();
-    tracing::info!(target: "codecell::cells", cell = %cell.id, "expired");
+    tracing::info!(cell = %cell.id, "expired");
     leave_stone(services, cell, effects);
 }
 

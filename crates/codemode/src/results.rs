@@ -389,5 +389,5 @@ pub(crate) fn trace(tool: &'static str, outcome: &CellOutcome) {
         CellResult::Failed(failed) => ("failed", Some(failed.failure.kind)),
     };
     let kind = kind.map_or("", FailureKind::as_str);
-    tracing::debug!(target: "codecell::cells", tool, status, kind, "cell result");
+    tracing::debug!(tool, status, kind, "cell result");
 }

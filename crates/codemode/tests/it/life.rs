@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use codecell_codemode::{CodeModeOptions, RunContext, Scope};
 use codecell_protocol::{CellResult, FailureKind, PendingState, WaitingReason};
+use codecell_sandbox::{Sandbox, SandboxOptions};
 use serde_json::json;
 
-use crate::support::{World, error, kind, run_id, text, tool_set, tools, value};
+use crate::support::{Setup, World, error, kind, renamed, run_id, text, tool_set, tools, value};
 
 fn seq(outcome: &codecell_codemode::CellOutcome) -> u64 {
     match &outcome.result {
@@ -275,6 +276,100 @@ async fn a_resumed_cell_has_the_rights_of_start_and_of_now() {
         value(&outcome),
         json!(["echo", ["tool_unavailable", "notStarted"], "echo_w"])
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_id_that_now_means_another_tool_is_not_called() {
+    let world = World::new();
+    let code = "await yield_control(); try { return await tools.echo({}) } catch (e) { return [e.code, e.effectStatus] }";
+    let id = run_id(&world.exec(code).await);
+    let mut changed = tools(&world.stage);
+    changed.retain(|tool| tool.definition().name() != "echo");
+    changed.push(renamed(
+        &world.stage,
+        "echo",
+        "Another tool of the same name.",
+    ));
+    let run = RunContext {
+        tools: tool_set(changed),
+        ..world.run.clone()
+    };
+    let outcome = world.wait_in(&id, None, &run).await;
+    assert_eq!(value(&outcome), json!(["tool_unavailable", "notStarted"]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_that_are_tighter_now_apply() {
+    let world = World::new();
+    let code = "await yield_control(); const kept = new Uint8Array(2 << 20).fill(1); await yield_control(); return kept.length";
+    let id = run_id(&world.exec(code).await);
+    let tight = CodeModeOptions {
+        max_snapshot_bytes: 1 << 20,
+        ..CodeModeOptions::default()
+    };
+    let run = world.run.clone().with_options(tight);
+    let outcome = world.wait_in(&id, None, &run).await;
+    assert_eq!(
+        kind(&outcome),
+        FailureKind::SnapshotLimitExceeded,
+        "{}",
+        text(&outcome)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_session_ends_its_runs() {
+    let world = World::new();
+    let id = run_id(&world.exec("await yield_control(); return 1").await);
+    world.code_mode.end_session("owner", "main", "other");
+    assert_eq!(world.code_mode.suspended(), 1);
+    world.code_mode.end_session("owner", "main", "session");
+    assert_eq!(world.code_mode.suspended(), 0);
+    assert_eq!(kind(&world.wait(&id).await), FailureKind::UnknownRun);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_that_gets_no_thread_leaves_the_cell_as_it_was() {
+    let cache_dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("guest-cache");
+    let options = SandboxOptions {
+        cache_dir: Some(cache_dir),
+        max_guests: 1,
+        max_queued: 1,
+        ..SandboxOptions::default()
+    };
+    let sandbox = Sandbox::new(&options).unwrap();
+    let setup = Setup {
+        sandbox: Some(sandbox.clone()),
+        ..Setup::default()
+    };
+    let world = Arc::new(World::of(setup));
+    let id = run_id(&world.exec("await yield_control(); return 1").await);
+    let cell = |key: &'static str| {
+        let world = Arc::clone(&world);
+        tokio::spawn(async move {
+            world
+                .exec(&format!("return await tools.hold({{key: '{key}'}})"))
+                .await
+        })
+    };
+    let running = cell("a");
+    world.stage.wait_for("hold a").await;
+    let queued = cell("b");
+    while sandbox.info().queued == 0 {
+        tokio::task::yield_now().await;
+    }
+    let refused = world.wait(&id).await;
+    assert_eq!(
+        kind(&refused),
+        FailureKind::EngineUnavailable,
+        "{}",
+        text(&refused)
+    );
+    world.stage.release("a");
+    world.stage.release("b");
+    assert_eq!(value(&running.await.unwrap())["key"], "a");
+    assert_eq!(value(&queued.await.unwrap())["key"], "b");
+    assert_eq!(value(&world.wait(&id).await), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -234,6 +234,16 @@ fn fake(stage: &Arc<Stage>, name: &str, act: Act, reads: bool) -> Arc<dyn Tool> 
     })
 }
 
+/// A tool that echoes under this name and describes itself in other words.
+pub(crate) fn renamed(stage: &Arc<Stage>, name: &str, description: &str) -> Arc<dyn Tool> {
+    let definition = ToolDefinition::core(name, description, json!({"type": "object"})).unwrap();
+    Arc::new(Fake {
+        definition: definition.read_only(),
+        act: Act::Echo,
+        stage: Arc::clone(stage),
+    })
+}
+
 /// A tool that only another server has.
 fn mcp(stage: &Arc<Stage>) -> Arc<dyn Tool> {
     let id = codecell_tools::ToolId::parse("mcp:git-hub:list_issues").unwrap();
