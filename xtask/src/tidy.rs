@@ -52,7 +52,7 @@ pub(crate) fn check(root: &Path) -> Result<()> {
 const FORBIDDEN: &[&str] = &[
     "/work/main",
     "/work/shared",
-    "/root/",
+    "/root/.",
     "index.crates.io",
     "registry.npmjs.org",
     "pypi.org/simple",
