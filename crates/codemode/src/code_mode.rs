@@ -57,7 +57,9 @@ impl Drop for Inner {
     /// Suspended cells know the shelf that they lie on: it must not outlive the last owner.
     fn drop(&mut self) {
         self.closed.cancel();
-        end_all(self.services.shelf().drain());
+        // Bound first: the shelf must be open again when the cells end.
+        let cells = self.services.shelf().drain();
+        end_all(cells);
     }
 }
 
@@ -277,7 +279,8 @@ impl CodeMode {
         for run in &runs {
             run.end.cancel();
         }
-        end_all(services.shelf().drain());
+        let cells = services.shelf().drain();
+        end_all(cells);
         services.tasks.close();
         let ended = tokio::time::timeout(SHUTDOWN_WAIT, services.tasks.wait());
         if ended.await.is_err() {

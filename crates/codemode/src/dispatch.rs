@@ -13,7 +13,7 @@ use codecell_sandbox::Method;
 use codecell_script::Prepared;
 use codecell_tools::toolset::LookupError;
 
-use crate::calls::{Calls, NewCall};
+use crate::calls::{Answer, NewCall};
 use crate::catalog_facts::CatalogFacts;
 use crate::cell::effect_of;
 use crate::failure::CellError;
@@ -55,13 +55,7 @@ pub(crate) fn turn(
         if admitted {
             one(leg, call);
         } else {
-            let now_us = leg.cell.services.unix_us();
-            refuse(
-                &mut leg.cell.lock().calls,
-                &call,
-                Rejection::too_many(QUEUED_CALLS),
-                now_us,
-            );
+            refuse(leg, &call, Rejection::too_many(QUEUED_CALLS));
         }
     }
     Ok(())
@@ -76,10 +70,7 @@ pub(crate) fn never_started(leg: &Leg<'_>, calls: &[GuestCall]) {
             "the cell was stopped before this call was made",
             None,
         );
-        let (tool, effect) = match resolve(leg, call) {
-            Ok((id, effect)) => (id.as_str().into(), effect),
-            Err(_) => (shown(&call.target), EffectKind::Write),
-        };
+        let (tool, effect) = named(leg, call);
         leg.cell
             .lock()
             .calls
@@ -146,26 +137,32 @@ fn to_tool(leg: &Leg<'_>, call: GuestCall) {
             };
             leg.cell.lock().calls.enqueue(new, services.now());
         }
-        Err(rejection) => refuse(
-            &mut leg.cell.lock().calls,
-            &call,
-            rejection,
-            services.unix_us(),
-        ),
+        Err(rejection) => refuse(leg, &call, rejection),
     }
 }
 
-fn refuse(calls: &mut Calls, call: &GuestCall, rejection: Rejection, now_us: u64) {
+/// Answers a call that nobody is handed. What is asked of the cell is asked before its lock is taken.
+fn refuse(leg: &Leg<'_>, call: &GuestCall, rejection: Rejection) {
+    let now_us = leg.cell.services.unix_us();
     if goes_to_tool(call.method) {
-        calls.refuse(
-            call.id,
-            &shown(&call.target),
-            EffectKind::Write,
-            rejection,
-            now_us,
-        );
+        let (tool, effect) = named(leg, call);
+        leg.cell
+            .lock()
+            .calls
+            .refuse(call.id, &tool, effect, rejection, now_us);
     } else {
-        calls.answer(call.id, crate::calls::Answer::Reject(rejection), now_us);
+        leg.cell
+            .lock()
+            .calls
+            .answer(call.id, Answer::Reject(rejection), now_us);
+    }
+}
+
+/// What the ledger calls a call that is not made: the tool's id, or what was asked for.
+fn named(leg: &Leg<'_>, call: &GuestCall) -> (Arc<str>, EffectKind) {
+    match resolve(leg, call) {
+        Ok((id, effect)) => (id.as_str().into(), effect),
+        Err(_) => (shown(&call.target), EffectKind::Write),
     }
 }
 
