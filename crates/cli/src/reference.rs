@@ -1,6 +1,6 @@
 //! The command line reference, `docs/cli.md`, made from the command tree.
 //!
-//! A test compares the committed file with the tree; with `UPDATE_DOCS=1` it writes it.
+//! A test compares the committed file with the tree; with `UPDATE_EXPECTED=1` it writes it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::args::Cli;
 
 const OPENING: &str = "# The command line\n\n\
 This page is made from the help texts of the program; a test keeps it current\n\
-(`UPDATE_DOCS=1 cargo test -p codecell-cli reference` writes it).\n\n\
+(`UPDATE_EXPECTED=1 cargo test -p codecell-cli reference` writes it).\n\n\
 Data goes to stdout, everything else to stderr. `--json` puts exactly one JSON value on stdout; when a\n\
 command fails, that value is a `failed` result. Exit codes: 0 done, 1 the cell or tool failed, 2 wrong usage\n\
 or configuration, 3 waiting, 130 interrupted. A reader that goes away ends a command quietly.\n";
@@ -57,13 +57,13 @@ fn every_command(command: &clap::Command, path: &str, found: &mut Vec<(String, S
 fn the_reference_is_current() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
     let page = render();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
         std::fs::write(&file, &page).unwrap();
     }
     let committed = std::fs::read_to_string(&file).unwrap_or_default();
     assert!(
         committed == page,
-        "docs/cli.md is not current: run UPDATE_DOCS=1 cargo test -p codecell-cli reference"
+        "docs/cli.md is not current: run UPDATE_EXPECTED=1 cargo test -p codecell-cli reference"
     );
 }
 

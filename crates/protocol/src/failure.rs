@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
+    ($(#[$meta:meta])* $name:ident { $(#[doc = $doc:literal] $variant:ident = $word:literal,)* }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        pub enum $name { $($(#[$doc])* #[serde(rename = $word)] $variant,)* }
+        pub enum $name { $(#[doc = $doc] #[serde(rename = $word)] $variant,)* }
 
         impl $name {
             /// Every value, in the order of the table.
@@ -16,6 +16,12 @@ macro_rules! words {
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
+            }
+
+            /// What it means, in a sentence.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => $doc,)* }
             }
         }
 
@@ -167,6 +173,25 @@ impl FailureKind {
     }
 }
 
+/// The table as the documentation shows it.
+#[must_use]
+pub fn render_failures() -> String {
+    let row = |(kind, code): &(FailureKind, FailureCode)| {
+        format!("| `{code}` | `{kind}` |{} |\n", kind.meaning())
+    };
+    let rows: String = FAILURE_TABLE.iter().map(row).collect();
+    format!("{FAILURES_PAGE}| `code` | `failure.kind` | meaning |\n|---|---|---|\n{rows}")
+}
+
+const FAILURES_PAGE: &str = "# How a cell fails
+
+A failed result carries a coarse `code`, which a client branches on, and a finer `failure.kind` for readers, with the
+phase it arose in (`input`, `guest`, `bridge`, `host`) and, where there is one, the place in the program. What the
+cell did to the world before stands in `effects`: a call that is `committed` or `unknown` must not be made again blindly.
+This page is made from the table in `crates/protocol/src/failure.rs`; a test compares them.
+
+";
+
 /// A value kept for later cells of the run, as a failure or a truncated result names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedResult {
@@ -226,6 +251,20 @@ mod tests {
     fn every_kind_stands_once_in_the_table() {
         let kinds: Vec<_> = FAILURE_TABLE.iter().map(|(kind, _)| *kind).collect();
         assert_eq!(kinds, FailureKind::ALL);
+    }
+
+    #[test]
+    fn the_page_shows_the_table() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/failures.md");
+        if std::env::var_os("UPDATE_EXPECTED").is_some() {
+            std::fs::write(page, render_failures()).unwrap();
+        }
+        let committed = std::fs::read_to_string(page).unwrap();
+        assert_eq!(
+            committed,
+            render_failures(),
+            "UPDATE_EXPECTED=1 cargo test -p codecell-protocol writes it"
+        );
     }
 
     #[test]

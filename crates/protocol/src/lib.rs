@@ -14,7 +14,9 @@ mod result;
 mod telemetry;
 
 pub use effects::{CallState, EffectCall, EffectKind, Effects, MAX_EFFECT_CALLS};
-pub use failure::{FAILURE_TABLE, Failure, FailureCode, FailureKind, Phase, SavedResult};
+pub use failure::{
+    FAILURE_TABLE, Failure, FailureCode, FailureKind, Phase, SavedResult, render_failures,
+};
 pub use ids::{CellId, InvalidCellId};
 pub use input::{ExecInput, InputError, Language, WaitInput};
 pub use result::{

@@ -1,5 +1,5 @@
 //! The transcripts of the user guide are true: every command in it is run, and must show what the
-//! guide says. With `UPDATE_DOCS=1` the guide is written anew.
+//! guide says. With `UPDATE_EXPECTED=1` the guide is written anew.
 
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ fn the_transcripts_are_true() {
         }
     }
     assert!(commands >= 10, "the guide has transcripts");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
         std::fs::write(guide(), &shown).unwrap();
         return;
     }

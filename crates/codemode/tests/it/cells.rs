@@ -3,7 +3,7 @@
 //!
 //! A file ends with a comment between `/*---` and `---*/`: one step a line. `exec -> JSON` and
 //! `wait -> JSON` are turns of the model, `release KEY` opens the door of a tool, `called LINE` waits
-//! until the stage has seen it. With `CODECELL_BLESS=1` the JSON is written anew.
+//! until the stage has seen it. With `UPDATE_EXPECTED=1` the JSON is written anew.
 
 use std::path::{Path, PathBuf};
 
@@ -94,7 +94,7 @@ async fn every_conversation_is_as_expected_parked_or_not() {
         let cell = read(&path);
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let held = hold(&cell, Park::AsNeeded).await;
-        if std::env::var_os("CODECELL_BLESS").is_some() {
+        if std::env::var_os("UPDATE_EXPECTED").is_some() {
             bless(&path, &cell, &held);
         } else if held != cell.steps {
             wrong.push(format!(

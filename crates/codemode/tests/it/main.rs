@@ -16,6 +16,7 @@ mod hostile;
 mod life;
 mod limits;
 mod output;
+mod pages;
 mod recorded;
 mod support;
 mod surface;

@@ -1,6 +1,6 @@
 //! The committed schema and table of keys are what the code makes.
 //!
-//! With `CODECELL_BLESS=1` the files are written instead.
+//! With `UPDATE_EXPECTED=1` the files are written instead.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use codecell_config::{clamp_table_markdown, schema};
 
 fn check(name: &str, expected: &str) {
     let file = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs")).join(name);
-    if std::env::var_os("CODECELL_BLESS").is_some() {
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
         std::fs::write(&file, expected).unwrap();
     }
     let committed = std::fs::read_to_string(&file).unwrap_or_default();
     assert!(
         committed == expected,
-        "docs/{name} is out of date: run CODECELL_BLESS=1 cargo test -p codecell-config generated"
+        "docs/{name} is out of date: run UPDATE_EXPECTED=1 cargo test -p codecell-config generated"
     );
 }
 
