@@ -114,6 +114,8 @@ fn headline(name: &str, message: &str) -> String {
 /// The place, if it is one of the text that was sent.
 fn place(frame: &Frame, program: &str) -> Option<Place> {
     let (line, column) = (frame.line?, frame.column.unwrap_or(1).max(1));
+    // The engine counts bytes; readers and editors do not.
+    let column = codecell_script::column_of_byte(program, line, column);
     let lines = program.split('\n').count();
     let exists = line >= 1 && line as usize <= lines;
     exists.then(|| Place {
@@ -239,6 +241,17 @@ mod tests {
             judged(ErrorSource::Unhandled, json, 0, false).to_string(),
             "a rejected promise was left without a handler: Error: boom. Await it, or add .catch"
         );
+    }
+
+    #[test]
+    fn columns_count_characters_not_bytes() {
+        let frame = Frame {
+            line: Some(1),
+            column: Some(22),
+            ..Frame::default()
+        };
+        let place = place(&frame, "const é = \"日本\"; null.x").unwrap();
+        assert_eq!((place.line, place.column), (1, 17));
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! The snapshot of a suspended cell while it is held in memory: raw for a moment, then compressed.
 //!
+//! Few are raw at a time: beyond [`RAW_TOTAL_BYTES`] a snapshot is compressed before its suspension
+//! is answered, so that a crowd of cells never weighs more than its compressed size and a constant.
+//!
 //! The bytes that it takes are counted for the process for exactly as long as it is held.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +14,9 @@ use crate::services::Services;
 
 /// How long a snapshot stays raw: a `wait` that follows at once need not undo a compression.
 const RAW_FOR: Duration = Duration::from_millis(20);
+
+/// Raw snapshots of the process together, in bytes.
+const RAW_TOTAL_BYTES: u64 = 1 << 20;
 
 enum Form {
     Raw(Arc<Snapshot>),
@@ -30,12 +36,17 @@ impl Held {
     pub(crate) fn hold(services: &Arc<Services>, snapshot: Snapshot) -> Arc<Self> {
         let raw_bytes = snapshot.raw_bytes();
         services.add_suspended_bytes(raw_bytes);
+        services.add_raw_snapshot_bytes(raw_bytes);
         let held = Arc::new(Self {
             services: Arc::clone(services),
             form: Mutex::new(Form::Raw(Arc::new(snapshot))),
             raw_bytes,
         });
-        held.compress_later();
+        if services.raw_snapshot_bytes() > RAW_TOTAL_BYTES {
+            held.compress();
+        } else {
+            held.compress_later();
+        }
         held
     }
 
@@ -68,10 +79,7 @@ impl Held {
 
     /// Puts another form in place and keeps the process's count.
     fn replace(&self, with: Form) -> Form {
-        let mut form = self.lock();
-        self.services.sub_suspended_bytes(form.bytes());
-        self.services.add_suspended_bytes(with.bytes());
-        std::mem::replace(&mut *form, with)
+        self.exchange(&mut self.lock(), with)
     }
 
     fn compress_later(self: &Arc<Self>) {
@@ -104,10 +112,17 @@ impl Held {
     fn replace_if_raw(&self, with: Form) {
         let mut form = self.lock();
         if matches!(*form, Form::Raw(_)) {
-            self.services.sub_suspended_bytes(form.bytes());
-            self.services.add_suspended_bytes(with.bytes());
-            *form = with;
+            self.exchange(&mut form, with);
         }
+    }
+
+    fn exchange(&self, form: &mut Form, with: Form) -> Form {
+        self.services.sub_suspended_bytes(form.bytes());
+        self.services.add_suspended_bytes(with.bytes());
+        if matches!(form, Form::Raw(_)) {
+            self.services.sub_raw_snapshot_bytes(self.raw_bytes);
+        }
+        std::mem::replace(form, with)
     }
 }
 

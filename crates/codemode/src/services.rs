@@ -99,6 +99,7 @@ pub(crate) struct Services {
     shelf: Mutex<Shelf<Arc<Cell>, Stone>>,
     suspended: AtomicU64,
     suspended_bytes: AtomicU64,
+    raw_snapshot_bytes: AtomicU64,
 }
 
 impl Services {
@@ -114,6 +115,7 @@ impl Services {
             shelf: Mutex::default(),
             suspended: AtomicU64::new(0),
             suspended_bytes: AtomicU64::new(0),
+            raw_snapshot_bytes: AtomicU64::new(0),
         }
     }
 
@@ -180,6 +182,19 @@ impl Services {
 
     pub(crate) fn sub_suspended_bytes(&self, bytes: u64) {
         self.suspended_bytes.fetch_sub(bytes, Ordering::AcqRel);
+    }
+
+    pub(crate) fn add_raw_snapshot_bytes(&self, bytes: u64) {
+        self.raw_snapshot_bytes.fetch_add(bytes, Ordering::AcqRel);
+    }
+
+    pub(crate) fn sub_raw_snapshot_bytes(&self, bytes: u64) {
+        self.raw_snapshot_bytes.fetch_sub(bytes, Ordering::AcqRel);
+    }
+
+    /// Bytes of the snapshots that are not compressed.
+    pub(crate) fn raw_snapshot_bytes(&self) -> u64 {
+        self.raw_snapshot_bytes.load(Ordering::Acquire)
     }
 
     /// Bytes of the snapshots that are held.
