@@ -50,7 +50,7 @@ impl TerminalApprover {
     async fn ask_person(&self, request: &ApprovalRequest) -> Option<Decision> {
         let terminal = self.streams.can_ask().then(Terminal::open).flatten()?;
         let (woken, waker) = io::pipe().ok()?;
-        self.streams.end_progress();
+        let _hold = self.streams.hold_progress();
         let question = Question::of(request);
         let asked = tokio::task::spawn_blocking(move || terminal.ask(&question, &woken));
         let decision = asked.await.ok()?;

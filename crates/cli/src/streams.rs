@@ -5,7 +5,7 @@
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
@@ -55,12 +55,29 @@ pub(crate) struct StreamOptions {
     pub(crate) no_color: bool,
 }
 
+/// The progress line, and who wants it away.
+#[derive(Default)]
+struct Progress {
+    bar: Option<ProgressBar>,
+    /// Questions that the terminal belongs to; no line is drawn while there are any.
+    holds: usize,
+}
+
+/// Keeps the progress line away until it is dropped.
+pub(crate) struct ProgressHold(Arc<Streams>);
+
+impl Drop for ProgressHold {
+    fn drop(&mut self) {
+        lock(&self.0.progress).holds -= 1;
+    }
+}
+
 /// stdout and stderr of this process.
 pub(crate) struct Streams {
     options: StreamOptions,
     out_is_terminal: bool,
     err_is_terminal: bool,
-    progress: Mutex<Option<ProgressBar>>,
+    progress: Mutex<Progress>,
 }
 
 impl Streams {
@@ -70,7 +87,7 @@ impl Streams {
             options,
             out_is_terminal: io::stdout().is_terminal(),
             err_is_terminal: io::stderr().is_terminal(),
-            progress: Mutex::new(None),
+            progress: Mutex::default(),
         }
     }
 
@@ -193,8 +210,11 @@ impl Streams {
         if !self.shows_progress() {
             return;
         }
-        let mut slot = lock(&self.progress);
-        let bar = slot.get_or_insert_with(|| {
+        let mut progress = lock(&self.progress);
+        if progress.holds > 0 {
+            return;
+        }
+        let bar = progress.bar.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
                 bar.set_style(style);
@@ -207,14 +227,21 @@ impl Streams {
 
     /// Takes the progress line away.
     pub(crate) fn end_progress(&self) {
-        if let Some(bar) = lock(&self.progress).take() {
+        if let Some(bar) = lock(&self.progress).bar.take() {
             bar.finish_and_clear();
         }
     }
 
+    /// Takes the progress line away and keeps it away: the terminal belongs to a question.
+    pub(crate) fn hold_progress(self: &Arc<Self>) -> ProgressHold {
+        lock(&self.progress).holds += 1;
+        self.end_progress();
+        ProgressHold(Arc::clone(self))
+    }
+
     /// Runs `write` while no progress line is in the way.
     fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
-        let bar = lock(&self.progress).clone();
+        let bar = lock(&self.progress).bar.clone();
         match bar {
             Some(bar) => bar.suspend(write),
             None => write(),
