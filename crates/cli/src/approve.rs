@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use codecell_catalog::ToolId;
 use codecell_tools::{ApprovalRequest, Approver, Decision, approval::escape_for_display};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::termios::{QueueSelector, tcflush};
@@ -27,10 +28,24 @@ const MAX_UNCLEAR_ANSWERS: usize = 5;
 /// The longest line that is read from a terminal, in bytes.
 const MAX_ANSWER_BYTES: usize = 4096;
 
+/// What to do when nobody could be asked about a change.
+const MISSED_CHANGE: &str = "a tool that changes things had to be approved, and there is no terminal to ask on; \
+    run the command again with --approve always to allow it";
+
+/// What to do when nobody could be asked about a site.
+const MISSED_SITE: &str = "web_fetch only reads, but asks once for each site, and there is no terminal to ask on; \
+    add the site's host to tools.webFetch.allowHosts in the configuration, or run the command again with --approve always";
+
+/// Whether this tool, though it only reads, asks about every site that it has not asked about.
+pub(crate) fn asks_per_site(tool: &ToolId) -> bool {
+    tool.as_str() == "openclaw:core:web_fetch"
+}
+
 /// Asks the person at the terminal.
 pub(crate) struct TerminalApprover {
     streams: Arc<Streams>,
-    missed: AtomicBool,
+    missed_change: AtomicBool,
+    missed_site: AtomicBool,
 }
 
 impl TerminalApprover {
@@ -38,13 +53,20 @@ impl TerminalApprover {
     pub(crate) fn new(streams: Arc<Streams>) -> Self {
         Self {
             streams,
-            missed: AtomicBool::new(false),
+            missed_change: AtomicBool::new(false),
+            missed_site: AtomicBool::new(false),
         }
     }
 
-    /// Whether there was a question and nobody to ask.
-    pub(crate) fn missed_a_question(&self) -> bool {
-        self.missed.load(Ordering::Relaxed)
+    /// What to do about the questions that there was nobody to ask.
+    pub(crate) fn advice(&self) -> impl Iterator<Item = &'static str> {
+        [
+            (&self.missed_change, MISSED_CHANGE),
+            (&self.missed_site, MISSED_SITE),
+        ]
+        .into_iter()
+        .filter(|(missed, _)| missed.load(Ordering::Relaxed))
+        .map(|(_, text)| text)
     }
 
     async fn ask_person(&self, request: &ApprovalRequest) -> Option<Decision> {
@@ -68,7 +90,12 @@ impl Approver for TerminalApprover {
             .await
             .unwrap_or(Decision::Unavailable);
         if decision == Decision::Unavailable {
-            self.missed.store(true, Ordering::Relaxed);
+            let missed = if asks_per_site(&request.tool) {
+                &self.missed_site
+            } else {
+                &self.missed_change
+            };
+            missed.store(true, Ordering::Relaxed);
         }
         decision
     }

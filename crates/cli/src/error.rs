@@ -85,6 +85,9 @@ pub(crate) enum CliError {
     /// Ctrl-C, and the cell did not answer in time.
     #[error("stopped before the cell could say which calls had effects")]
     Interrupted,
+    /// Ctrl-C before the cell began.
+    #[error("stopped before the cell began; nothing was run")]
+    StoppedEarly,
     /// Something that was looked up does not exist.
     #[error("{message}")]
     NotFound {
@@ -149,7 +152,8 @@ impl CliError {
             Self::Tool {
                 interrupted: true, ..
             }
-            | Self::Interrupted => Exit::Interrupted,
+            | Self::Interrupted
+            | Self::StoppedEarly => Exit::Interrupted,
             Self::ReaderGone => Exit::Done,
             Self::Unavailable { .. }
             | Self::Tool { .. }
@@ -161,7 +165,7 @@ impl CliError {
     /// What to do about it.
     pub(crate) fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Usage { .. } | Self::ReaderGone => return None,
+            Self::Usage { .. } | Self::ReaderGone | Self::StoppedEarly => return None,
             Self::NoCode => "pass the program as an argument, codecell exec 'return 1 + 1', or a \
                 file, codecell exec job.ts, or pipe it, echo 'return 1' | codecell exec -"
                 .to_owned(),
@@ -188,7 +192,8 @@ impl CliError {
             Self::Tool {
                 interrupted: true, ..
             }
-            | Self::Interrupted => FailureKind::Aborted,
+            | Self::Interrupted
+            | Self::StoppedEarly => FailureKind::Aborted,
             Self::Tool { .. } => FailureKind::NestedToolFailed,
             Self::Output(_) | Self::ReaderGone => FailureKind::Internal,
             _ => FailureKind::InvalidArguments,
@@ -298,6 +303,7 @@ mod tests {
             tool(false),
             tool(true),
             CliError::Interrupted,
+            CliError::StoppedEarly,
             CliError::NotFound {
                 message: text("no such tool"),
                 hint: text("look at the list"),

@@ -25,6 +25,12 @@ pub(crate) fn visible_line(text: &str) -> String {
     visible(text).replace('\n', "\\n").replace('\t', " ")
 }
 
+/// As [`visible`], with every line but the first indented: our own lines begin at the left, so that
+/// no text of others can look like one.
+pub(crate) fn foreign(text: &str) -> String {
+    visible(text).replace('\n', "\n  ")
+}
+
 /// Control characters, and those of Unicode that are not seen or change the order of others.
 fn is_deceptive(c: char) -> bool {
     c.is_control()
@@ -100,6 +106,14 @@ mod tests {
         assert_eq!(
             visible("a\u{202e}b\u{2066}c\u{200b}\u{feff}\u{e0041}"),
             r"a\u{202e}b\u{2066}c\u{200b}\u{feff}\u{e0041}"
+        );
+    }
+
+    #[test]
+    fn only_our_own_lines_begin_at_the_left() {
+        assert_eq!(
+            foreign("one\n(timeout, run_deadline)\r\nhint: x\u{85}hint: y"),
+            "one\n  (timeout, run_deadline)\\u{d}\n  hint: x\\u{85}hint: y"
         );
     }
 

@@ -120,7 +120,7 @@ fn report(streams: &Streams, error: &CliError) -> Exit {
     let heading = streams.styled_err(style::ERROR, "error:");
     let mut text = format!(
         "{heading} {}",
-        escape::visible(&plain_system_words(&error.to_string()))
+        escape::foreign(&plain_system_words(&error.to_string()))
     );
     if let Some(hint) = error.hint() {
         text.push('\n');

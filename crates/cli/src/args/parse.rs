@@ -22,6 +22,8 @@ pub(crate) enum Parsed {
 ///
 /// [`CliError::Usage`] when they fit no command; the text names the nearest spelling.
 pub(crate) fn parse(args: &[OsString], colour: bool) -> Result<Parsed, CliError> {
+    let asked_for_help = help_word(args);
+    let args = asked_for_help.as_deref().unwrap_or(args);
     let error = match Cli::try_parse_from(args) {
         Ok(cli) => return Ok(Parsed::Run(Box::new(cli))),
         Err(error) => error,
@@ -36,6 +38,18 @@ pub(crate) fn parse(args: &[OsString], colour: bool) -> Result<Parsed, CliError>
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Parsed::Text(text)),
         _ => Err(CliError::Usage { rendered: text }),
     }
+}
+
+/// `help COMMAND` as `COMMAND --help`.
+fn help_word(args: &[OsString]) -> Option<Vec<OsString>> {
+    let [name, word, rest @ ..] = args else {
+        return None;
+    };
+    (word == "help").then(|| {
+        let first = std::iter::once(name.clone());
+        let last = std::iter::once(OsString::from("--help"));
+        first.chain(rest.iter().cloned()).chain(last).collect()
+    })
 }
 
 /// Whether `--json` was asked for, judged before anything could be parsed.

@@ -3,7 +3,9 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use codecell_config::{KeyPath, LoadRequest, Loaded, Override, Setting, schema, set_in_text};
+use codecell_config::{
+    ConfigError, KeyPath, LoadRequest, Loaded, Override, Setting, schema, set_in_text,
+};
 use serde_json::{Value, json};
 
 use crate::args::{ConfigArgs, ConfigCommand};
@@ -28,13 +30,20 @@ pub(crate) fn run(base: &Base, args: &ConfigArgs) -> Result<Exit, CliError> {
 fn get(base: &Base, key: &str) -> Result<Exit, CliError> {
     let path = KeyPath::parse(key).map_err(refused)?;
     let loaded = base.load(&[])?;
-    let Setting { value, origin } = loaded.config.get(&path).map_err(refused)?;
+    let Setting { value, origin } = loaded.config.get(&path).map_err(no_such_key)?;
     base.streams.explain(&format!("from {origin}"));
     match &value {
         Value::String(text) if !base.streams.json() => base.streams.out_foreign(text)?,
         value => print_value(base, value)?,
     }
     Ok(Exit::Done)
+}
+
+fn no_such_key(error: ConfigError) -> CliError {
+    CliError::Config {
+        message: error.to_string(),
+        hint: "codecell config get without a key prints all that there are".to_owned(),
+    }
 }
 
 fn set(base: &Base, key: &str, value: &str) -> Result<Exit, CliError> {

@@ -171,13 +171,22 @@ fn print(streams: &Streams, findings: &Findings) -> Result<(), CliError> {
     });
     let page = table(&[], rows.collect(), streams.width());
     streams.out(&coloured(streams, &page))?;
-    let verdict = if findings.is_well() {
-        "everything needed is there"
-    } else {
-        "something is broken: see above"
-    };
-    streams.note(verdict);
+    streams.note(&verdict(findings));
     Ok(())
+}
+
+fn verdict(findings: &Findings) -> String {
+    let warnings = findings
+        .0
+        .iter()
+        .filter(|finding| finding.status == Status::Warning)
+        .count();
+    match (findings.is_well(), warnings) {
+        (false, _) => "something is broken: see above".to_owned(),
+        (true, 0) => "everything needed is there".to_owned(),
+        (true, 1) => "codecell works, with 1 warning: see above".to_owned(),
+        (true, count) => format!("codecell works, with {count} warnings: see above"),
+    }
 }
 
 fn text(finding: &Finding) -> String {

@@ -46,7 +46,7 @@ pub(crate) fn run(base: &Base, args: ExecArgs) -> Result<Exit, CliError> {
         let interrupts = Interrupts::listen(Arc::clone(&base.streams), move || core.kill_all())
             .map_err(|error| unavailable("to listen for signals", &error))?;
         let Some(sandbox) = start_engine(base, &settings, &interrupts).await? else {
-            return Ok(Exit::Interrupted);
+            return Err(CliError::StoppedEarly);
         };
         let cells = code_mode::build(&settings, &tooling, sandbox)?;
         let time = args.timeout_ms.map(Duration::from_millis);
@@ -181,6 +181,9 @@ impl Session<'_> {
     ) -> Result<Exit, CliError> {
         let streams = &self.base.streams;
         let exit = exit_of(&result, interrupted);
+        if let CellResult::Failed(failed) = &mut result {
+            cell::advise_on_size(failed);
+        }
         if streams.json() {
             *output_of(&mut result) = written;
             streams.out_json(&result)?;
@@ -205,9 +208,7 @@ impl Session<'_> {
     fn advise(&self, result: &CellResult) {
         let streams = &self.base.streams;
         let mut advice = String::new();
-        if self.tooling.approver.missed_a_question() {
-            let text = "a tool that changes things had to be approved, and there is no terminal to ask on; \
-                run the command again with --approve always to allow it";
+        for text in self.tooling.approver.advice() {
             cell::hint_line(streams, text, &mut advice);
         }
         if matches!(result, CellResult::Waiting(_)) {
@@ -237,6 +238,7 @@ fn exit_of(result: &CellResult, interrupted: bool) -> Exit {
             Exit::Usage
         }
         CellResult::Failed(_) => Exit::Failed,
+        CellResult::Waiting(_) if interrupted => Exit::Interrupted,
         CellResult::Waiting(_) => Exit::Waiting,
         CellResult::Completed(_) => Exit::Done,
     }

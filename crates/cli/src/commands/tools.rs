@@ -10,6 +10,7 @@ use codecell_tools::{CallFailure, CallReport, CallRequest, EffectKind, NoProgres
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::approve::asks_per_site;
 use crate::args::{ApproveMode, FilterArgs, RightsArgs, ToolsArgs, ToolsCommand};
 use crate::compose::Base;
 use crate::compose::runtime::{block_on, unavailable};
@@ -83,7 +84,9 @@ fn effect(tooling: &Tooling, entry: &Entry) -> &'static str {
         .set
         .get(&entry.id)
         .map(|tool| tool.definition().effect());
-    if effect == Some(EffectKind::Read) {
+    if asks_per_site(&entry.id) {
+        "asks per site"
+    } else if effect == Some(EffectKind::Read) {
         "reads"
     } else {
         "asks first"
@@ -241,8 +244,8 @@ fn failed(
     interrupted: bool,
     tooling: &Tooling,
 ) -> CliError {
-    let advice = if tooling.approver.missed_a_question() {
-        "there is no terminal to ask on; run the command again with --approve always to allow it"
+    let advice = if let Some(advice) = tooling.approver.advice().next() {
+        advice
     } else {
         match (report.effect, failure.effect_status) {
             (_, codecell_tools::CallState::NotStarted) => "",

@@ -15,7 +15,13 @@ const COMPILING: &str = "preparing the sandbox engine, once for this machine";
 ///
 /// [`CliError::Unavailable`] when the engine cannot start.
 pub(crate) fn start(streams: &Streams, settings: &Settings) -> Result<Sandbox, CliError> {
-    let compiling = |_: &str| streams.progress(COMPILING);
+    let compiling = |_: &str| {
+        if streams.shows_progress() {
+            streams.progress(COMPILING);
+        } else {
+            streams.note(COMPILING);
+        }
+    };
     let memory = settings.agent.code_mode.memory_limit_bytes();
     let options = SandboxOptions {
         cache_dir: settings.cache_dir.clone(),

@@ -1,13 +1,15 @@
 //! The tools of a command: core tools over the workspace, policy, approvals, the one executor.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use codecell_catalog::{ResolveError, Scope};
 use codecell_tools::core::{CoreOptions, CoreTools, WebOptions};
 use codecell_tools::{
     ApprovalDesk, ApprovalMode, ApprovalOptions, CallContext, Executor, ExecutorOptions,
-    ExecutorParts, Policy, Redactor, ToolSet, ToolSource,
+    ExecutorParts, Policy, PolicyOptions, PolicyRules, Redactor, ToolSet, ToolSource,
 };
 
 use super::settings::{Settings, refused_policy};
@@ -16,6 +18,7 @@ use crate::activity::Activity;
 use crate::approve::TerminalApprover;
 use crate::args::{ApproveMode, FilterArgs};
 use crate::error::CliError;
+use crate::escape::visible_line;
 use crate::surroundings::ConfigFile;
 
 /// The tools of a command and the way to call them.
@@ -57,6 +60,12 @@ impl Tooling {
                 "`{entry}`, allowed by {label}, names no tool that exists here"
             ));
         }
+        for unknown in unknown_denials(&core, settings, &filter.deny)? {
+            if unknown.place == TYPED_DENIAL {
+                return Err(unknown.into_error());
+            }
+            base.streams.warn(&unknown.to_string());
+        }
         let approver = Arc::new(TerminalApprover::new(Arc::clone(&base.streams)));
         let activity = Arc::new(Activity::default());
         let executor = Executor::new(ExecutorParts {
@@ -76,6 +85,101 @@ impl Tooling {
     }
 }
 
+/// The place of what was typed.
+const TYPED_DENIAL: &str = "--deny";
+
+/// An entry of a deny list that covers no tool of this program, and no known group.
+pub(crate) struct UnknownDenial {
+    place: String,
+    entry: String,
+    near: Vec<String>,
+}
+
+impl UnknownDenial {
+    fn hint(&self) -> String {
+        match self.near.as_slice() {
+            [] => "codecell tools lists the names".to_owned(),
+            near => format!("did you mean {}?", near.join(", ")),
+        }
+    }
+
+    fn into_error(self) -> CliError {
+        CliError::Argument {
+            hint: format!(
+                "{} (a name, an id, group:NAME, or either with *)",
+                self.hint()
+            ),
+            message: format!("--deny {}: no tool has this name", self.entry),
+        }
+    }
+}
+
+impl fmt::Display for UnknownDenial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let entry = visible_line(&self.entry);
+        let (place, hint) = (&self.place, self.hint());
+        write!(
+            f,
+            "`{entry}` in {place} names no tool that exists here, so it denies nothing; {hint}"
+        )
+    }
+}
+
+/// What the deny lists of the configuration and the command line name in vain.
+///
+/// # Errors
+///
+/// [`CliError::Config`] for rules or tools that contradict each other.
+pub(crate) fn unknown_denials(
+    core: &Arc<CoreTools>,
+    settings: &Settings,
+    typed: &[String],
+) -> Result<Vec<UnknownDenial>, CliError> {
+    let agent = &settings.agent;
+    let lists = [
+        (
+            "tools.deny".to_owned(),
+            settings.loaded.config.tools().deny.as_slice(),
+        ),
+        (
+            format!("agents.{}.tools.deny", agent.id),
+            agent.tools.deny.as_slice(),
+        ),
+        (TYPED_DENIAL.to_owned(), typed),
+    ];
+    if lists.iter().all(|(_, list)| list.is_empty()) {
+        return Ok(Vec::new());
+    }
+    // As allow lists, since those tell what they cover without removing it.
+    let scopes = lists.into_iter().map(|(place, list)| PolicyRules {
+        allow: Some(list.to_vec()),
+        ..PolicyRules::new(place)
+    });
+    let rules = PolicyOptions {
+        scopes: scopes.collect(),
+        ..PolicyOptions::default()
+    };
+    let policy = Policy::build(&rules).map_err(|error| refused_policy(&error))?;
+    let tools = core.tools();
+    let definitions: Vec<_> = tools.iter().map(|tool| tool.definition()).collect();
+    let unknown = policy.unknown_entries(&definitions);
+    if unknown.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sources: [Arc<dyn ToolSource>; 1] = [Arc::clone(core) as _];
+    let all =
+        ToolSet::build(&sources, &Policy::default()).map_err(|error| refused_policy(&error))?;
+    let found = unknown.into_iter().map(|(place, entry)| UnknownDenial {
+        place: place.to_owned(),
+        entry: entry.to_owned(),
+        near: match all.catalog().resolve_in(entry, Scope::All) {
+            Err(ResolveError::Unknown { near, .. }) => near,
+            _ => Vec::new(),
+        },
+    });
+    Ok(found.collect())
+}
+
 fn desk(settings: &Settings, mode: ApproveMode, approver: &Arc<TerminalApprover>) -> ApprovalDesk {
     let options = ApprovalOptions {
         mode: match mode {
@@ -89,7 +193,12 @@ fn desk(settings: &Settings, mode: ApproveMode, approver: &Arc<TerminalApprover>
     ApprovalDesk::new(options, Some(Arc::clone(approver) as _))
 }
 
-fn open_core(base: &Base, settings: &Settings) -> Result<CoreTools, CliError> {
+/// The core tools over the workspace.
+///
+/// # Errors
+///
+/// [`CliError::Workspace`] when it cannot be opened.
+pub(crate) fn open_core(base: &Base, settings: &Settings) -> Result<CoreTools, CliError> {
     let config = &settings.loaded.config;
     let mut options = CoreOptions::new(&settings.workspace);
     options.denied = denied(settings, base.config_file()?.as_ref());

@@ -3,14 +3,20 @@
 use std::fmt::Write as _;
 
 use codecell_protocol::{
-    CallState, CellResult, Completed, Effects, Failed, OutputItem, PendingCall, PendingState,
-    Waiting, Warning,
+    CallState, CellResult, Completed, Effects, Failed, FailureKind, OutputItem, PendingCall,
+    PendingState, Waiting, Warning,
 };
 use serde_json::value::RawValue;
 
 use super::json;
-use crate::escape::visible;
+use crate::escape::{foreign, visible};
 use crate::streams::{Streams, style};
+
+/// The largest output that can be configured, in bytes. Source: the clamp of `maxOutputBytes`.
+const MAX_OUTPUT_BYTES: u64 = 10_485_760;
+
+/// What an advised limit is rounded up to, in bytes: room for what a repetition adds.
+const ROUND_BYTES: u64 = 4_096;
 
 /// One item of output as it goes to stdout.
 pub(crate) fn output_item(item: &OutputItem) -> String {
@@ -47,14 +53,12 @@ fn completed_remarks(streams: &Streams, completed: &Completed, out: &mut String)
         hint_line(streams, hint, out);
     }
     if let Some(saved) = &completed.saved {
-        let id = visible(&saved.id);
-        line(
-            out,
-            &format!(
-                "the value was cut; all {} bytes are saved as `{id}`",
-                saved.bytes
-            ),
+        let text = format!(
+            "what the program gave has {} bytes and was cut; {}",
+            saved.bytes,
+            raise(saved.bytes)
         );
+        hint_line(streams, &text, out);
     }
     let unclear = completed
         .effects
@@ -94,19 +98,14 @@ pub(crate) fn pending(call: &PendingCall) -> String {
 fn failed_remarks(streams: &Streams, failed: &Failed, out: &mut String) {
     warnings(streams, &failed.warnings, out);
     let heading = streams.styled_err(style::ERROR, "error:");
-    // The engine's plainest class says nothing that the heading does not.
-    let error = failed
-        .error
-        .strip_prefix("Error: ")
-        .unwrap_or(&failed.error);
-    line(out, &format!("{heading} {}", visible(error)));
+    line(out, &format!("{heading} {}", foreign(&error_text(failed))));
     if let Some(frame) = failed
         .failure
         .frame
         .as_deref()
         .filter(|frame| !failed.error.contains(frame))
     {
-        line(out, &visible(frame));
+        line(out, &format!("  {}", foreign(frame)));
     }
     let mut kind = format!("({}, {}", failed.code, failed.failure.kind);
     if let Some(at) = failed
@@ -120,16 +119,6 @@ fn failed_remarks(streams: &Streams, failed: &Failed, out: &mut String) {
         }
     }
     line(out, &streams.styled_err(style::DIM, kind + ")"));
-    if let Some(saved) = &failed.failure.saved {
-        let id = visible(&saved.id);
-        line(
-            out,
-            &format!(
-                "all {} bytes of the value were kept as `{id}` until this command ended",
-                saved.bytes
-            ),
-        );
-    }
     // Calls that never began are told by the error itself.
     if let Some(effects) = failed
         .effects
@@ -138,6 +127,46 @@ fn failed_remarks(streams: &Streams, failed: &Failed, out: &mut String) {
     {
         effect_lines(streams, effects, out);
     }
+}
+
+/// The error's text. A program that only threw keeps the class of what it threw; in our own texts
+/// the plainest class says nothing that the heading does not.
+fn error_text(failed: &Failed) -> String {
+    let text = failed.error.as_str();
+    if failed.failure.kind == FailureKind::GuestError {
+        return text.to_owned();
+    }
+    text.strip_prefix("Error: ").unwrap_or(text).to_owned()
+}
+
+/// Puts advice that can be followed on the command line in the place of the one for models: what is
+/// saved is gone when the command ends.
+pub(crate) fn advise_on_size(failed: &mut Failed) {
+    let kind = failed.failure.kind;
+    let Some(bytes) = failed.failure.saved.as_ref().map(|saved| saved.bytes) else {
+        return;
+    };
+    if kind != FailureKind::OutputLimitExceeded {
+        return;
+    }
+    if let Some(at) = failed.error.find("It is saved: results.load(") {
+        failed.error.truncate(at);
+        failed.error.push_str(&format!(
+            "Its output ends with this command: {}, cut it with --set tools.codeMode.outputOverflow=truncate, or return less",
+            raise(bytes)
+        ));
+    }
+}
+
+/// How to let this many bytes through.
+fn raise(bytes: u64) -> String {
+    if bytes > MAX_OUTPUT_BYTES {
+        return format!(
+            "at most {MAX_OUTPUT_BYTES} can be let through, with --set tools.codeMode.maxOutputBytes={MAX_OUTPUT_BYTES}"
+        );
+    }
+    let fitting = bytes.next_multiple_of(ROUND_BYTES).min(MAX_OUTPUT_BYTES);
+    format!("raise the limit with --set tools.codeMode.maxOutputBytes={fitting}")
 }
 
 const fn has_happened(effects: &Effects) -> bool {
@@ -153,7 +182,7 @@ fn warnings(streams: &Streams, warnings: &[Warning], out: &mut String) {
             .unwrap_or_default();
         line(
             out,
-            &format!("{heading} {}{place}", visible(&warning.message)),
+            &format!("{heading} {}{place}", foreign(&warning.message)),
         );
     }
 }
@@ -161,7 +190,7 @@ fn warnings(streams: &Streams, warnings: &[Warning], out: &mut String) {
 /// A line of advice.
 pub(crate) fn hint_line(streams: &Streams, hint: &str, out: &mut String) {
     let heading = streams.styled_err(style::HINT, "hint:");
-    line(out, &format!("{heading} {}", visible(hint)));
+    line(out, &format!("{heading} {}", foreign(hint)));
 }
 
 fn effect_lines(streams: &Streams, effects: &Effects, out: &mut String) {

@@ -135,3 +135,8 @@ fn a_configuration_that_cannot_be_written_says_so() {
     command.env("CODECELL_STATE_DIR", "/proc/none");
     shows!(cli.finish(&args, command.output().unwrap()));
 }
+
+#[test]
+fn a_key_that_does_not_exist_is_no_fault_of_a_file() {
+    shows!(Cli::new().run(&["config", "get", "nosuch"]));
+}

@@ -111,3 +111,19 @@ fn too_little_address_space_is_named_with_its_cure() {
     assert_eq!(ran.code, Some(1));
     assert!(ran.stdout.contains("ulimit -v unlimited"), "{}", ran.show());
 }
+
+#[test]
+fn a_denial_of_nothing_is_a_finding_and_every_line_has_its_own_name() {
+    let cli = Cli::new();
+    cli.env.write_config("{tools: {deny: ['exce']}}").unwrap();
+    let report = cli.run(&["doctor", "--json"]).json();
+    let warned = findings(&report, "config")
+        .iter()
+        .any(|finding| finding["status"] == "warning" && finding.to_string().contains("exec"));
+    assert!(warned, "{report}");
+    for name in ["cache", "memory", "kernel"] {
+        assert_eq!(findings(&report, name).len(), 1, "{name}");
+    }
+    let ran = cli.run(&["doctor"]);
+    assert!(ran.stderr.contains("1 warning"), "{}", ran.stderr);
+}

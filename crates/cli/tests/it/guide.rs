@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::harness::{Cli, binary};
+use crate::harness::{Cli, binary, without_first_use};
 
 /// The workspace that the guide's commands run in.
 const FILES: &[(&str, &str)] = &[
@@ -97,9 +97,9 @@ fn run(cli: &Cli, command: &str) -> String {
         .args(["-c", &format!("{command} 2>&1")])
         .env("PATH", path.unwrap());
     let output = shell.output().unwrap();
-    let mut text = cli
-        .redactor()
-        .redact(&String::from_utf8(output.stdout).unwrap());
+    let mut text = cli.redactor().redact(&without_first_use(
+        String::from_utf8(output.stdout).unwrap(),
+    ));
     match output.status.code() {
         Some(0) => {}
         code => text.push_str(&format!("(exit code {})\n", code.unwrap_or(-1))),

@@ -72,7 +72,9 @@ impl Cli {
             typed: redactor.redact(&typed(args)),
             code: output.status.code(),
             stdout: redactor.redact(&String::from_utf8(output.stdout).unwrap()),
-            stderr: redactor.redact(&String::from_utf8(output.stderr).unwrap()),
+            stderr: redactor.redact(&without_first_use(
+                String::from_utf8(output.stderr).unwrap(),
+            )),
         }
     }
 
@@ -84,6 +86,11 @@ impl Cli {
             .folder(self.env.root(), "[ROOT]")
             .folder(&codecell_testkit::places::cache_home(), "[CACHE]")
     }
+}
+
+/// Without the line that the first commands after a build say.
+pub(crate) fn without_first_use(stderr: String) -> String {
+    stderr.replace("preparing the sandbox engine, once for this machine\n", "")
 }
 
 /// A command line as a person would type it.

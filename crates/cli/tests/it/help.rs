@@ -100,3 +100,17 @@ fn a_full_disk_behind_stdout_is_named() {
     );
     shows!(ran);
 }
+
+#[test]
+fn the_word_help_works_too() {
+    let cli = Cli::new();
+    for (word, flag) in [
+        (&["help"][..], &["--help"][..]),
+        (&["help", "exec"], &["exec", "--help"]),
+        (&["help", "tools", "call"], &["tools", "call", "--help"]),
+    ] {
+        let (word, flag) = (cli.run(word), cli.run(flag));
+        assert_eq!((word.code, &word.stdout), (Some(0), &flag.stdout));
+    }
+    assert_eq!(cli.run(&["help", "nosuch"]).code, Some(2));
+}

@@ -165,3 +165,24 @@ fn nor_does_a_sudden_death() {
     assert_eq!(ended_by(&cli, &[Signal::KILL]), None);
     assert_family_is_gone(&cli.env.workspace());
 }
+
+#[test]
+fn a_stop_while_the_engine_starts_is_one_json_value() {
+    let cli = Cli::new();
+    let args = ["exec", "--json", "return 1"];
+    // An empty cache: the engine compiles, and says so.
+    let mut child = cli
+        .command(&args)
+        .env("XDG_CACHE_HOME", cli.env.root().join("empty-cache"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = child.stderr.take().unwrap();
+    let mut first = [0u8; 1];
+    std::io::Read::read_exact(&mut stderr, &mut first).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let ran = cli.finish(&args, child.wait_with_output().unwrap());
+    assert_eq!(ran.code, Some(130));
+    assert_eq!(ran.json()["failure"]["kind"], "aborted", "{}", ran.stdout);
+}

@@ -1,6 +1,7 @@
 //! The single checks: each looks at one thing and adds what it found.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use codecell_config::keys::CODE_MODE;
 use codecell_config::{KeyPath, Origin};
@@ -9,6 +10,7 @@ use codecell_sandbox::{CacheState, SandboxInfo};
 use super::{Findings, Status};
 use crate::compose::Base;
 use crate::compose::settings::Settings;
+use crate::compose::tooling::{open_core, unknown_denials};
 use crate::machine::{Machine, can_write, readable_bytes};
 use crate::surroundings::Surroundings;
 
@@ -55,6 +57,11 @@ pub(super) fn config(base: &Base, settings: &Settings, findings: &mut Findings) 
         );
         let advice = format!("choose a number from {} to {}", clamped.min, clamped.max);
         findings.advise("config", Status::Warning, found, &advice);
+    }
+    let denials =
+        open_core(base, settings).and_then(|core| unknown_denials(&Arc::new(core), settings, &[]));
+    for denial in denials.unwrap_or_default() {
+        findings.add("config", Status::Warning, denial.to_string());
     }
     for key in &report.ignored {
         findings.advise(
@@ -139,16 +146,16 @@ pub(super) fn engine(info: &SandboxInfo, settings: &Settings, findings: &mut Fin
         format!("image {}", info.image.to_hex()),
     );
     match &info.cache {
-        CacheState::Hit => findings.add("cache", Status::Ok, "the compiled guest was found"),
-        CacheState::Stored => findings.add("cache", Status::Ok, "the guest was compiled and is kept"),
+        CacheState::Hit => findings.add("compiled guest", Status::Ok, "the compiled guest was found"),
+        CacheState::Stored => findings.add("compiled guest", Status::Ok, "the guest was compiled and is kept"),
         CacheState::Unusable { reason } => findings.advise(
-            "cache",
+            "compiled guest",
             Status::Warning,
             format!("the compiled guest cannot be kept: {reason}"),
             "every command compiles it anew, which takes seconds; set XDG_CACHE_HOME to a folder that you own",
         ),
         CacheState::Disabled => findings.advise(
-            "cache",
+            "compiled guest",
             Status::Warning,
             "there is no folder for the compiled guest",
             "set CODECELL_STATE_DIR or XDG_CACHE_HOME",
@@ -156,21 +163,21 @@ pub(super) fn engine(info: &SandboxInfo, settings: &Settings, findings: &mut Fin
     }
     let memory = settings.agent.code_mode.memory_limit_bytes();
     findings.add(
-        "memory",
+        "cell memory",
         Status::Ok,
         format!("a cell may have {}", readable_bytes(memory)),
     );
     if info.pagemap_scan {
         findings.add(
-            "kernel",
+            "page tracking",
             Status::Ok,
-            "tells which pages a guest has written",
+            "the kernel tells which pages a guest has written",
         );
     } else {
         findings.advise(
-            "kernel",
+            "page tracking",
             Status::Note,
-            "does not tell which pages a guest has written",
+            "the kernel does not tell which pages a guest has written",
             "suspending a cell takes a little longer; Linux 6.7 and later can",
         );
     }
@@ -214,7 +221,7 @@ pub(super) fn machine(machine: &Machine, settings: Option<&Settings>, findings: 
         .filter(|bytes| *bytes < ADDRESS_SPACE_BYTES)
     {
         findings.advise(
-            "memory",
+            "address space",
             Status::Broken,
             format!("this process may have {} of address space", readable_bytes(bytes)),
             "the engine reserves 4 GiB for a guest, without using it: raise the limit (ulimit -v unlimited)",
