@@ -15,6 +15,8 @@ use crate::js::{self, JSValue, Js, Val};
 use crate::local::Local;
 use crate::{control, errors, frames, limits};
 
+const TOO_MANY: &str = "too many calls at once: none of this turn's calls was started; make fewer before the next await";
+
 /// A promise with the functions that settle it.
 pub struct Deferred {
     resolve: Val,
@@ -59,18 +61,19 @@ pub struct Call {
 struct Calls {
     pending: RefCell<BTreeMap<u32, Call>>,
     next_id: Cell<u32>,
-    turn_calls: Cell<u32>,
     turn_bytes: Cell<usize>,
     refused: Cell<bool>,
+    /// Calls to tools that this turn made beyond the cap; the host gets no frame of them.
+    unsent: Cell<u32>,
     closed: Cell<bool>,
 }
 
 static CALLS: Local<Calls> = Local::new(Calls {
     pending: RefCell::new(BTreeMap::new()),
     next_id: Cell::new(1),
-    turn_calls: Cell::new(0),
     turn_bytes: Cell::new(0),
     refused: Cell::new(false),
+    unsent: Cell::new(0),
     closed: Cell::new(false),
 });
 
@@ -84,11 +87,10 @@ pub fn close() {
     CALLS.closed.set(true);
 }
 
-/// Ends the turn; true when its calls are refused together.
-pub fn end_turn() -> bool {
-    CALLS.turn_calls.set(0);
+/// Ends the turn; tells whether its calls are refused together, and how many calls to tools were refused here.
+pub fn end_turn() -> (bool, u32) {
     CALLS.turn_bytes.set(0);
-    CALLS.refused.take()
+    (CALLS.refused.take(), CALLS.unsent.take())
 }
 
 /// Makes a call and gives its promise. Arguments that cannot be sent reject it.
@@ -153,6 +155,28 @@ fn rejected(promise: Val, deferred: &Deferred, message: &str, code: Option<&str>
     Ok(promise)
 }
 
+/// The reason of a call beyond the cap: named like those that the host rejects for the same turn.
+fn too_many(method: Method, target: &[u8]) -> Js<Val> {
+    let error = errors::plumbing_error(TOO_MANY, Some("too_many_pending_tool_calls"))?;
+    if goes_to_tool(method) {
+        let tool = Val::string_bytes(target)?;
+        js::define(&error, "tool", tool, sys::JS_PROP_C_W_E)?;
+    }
+    Ok(error)
+}
+
+const fn goes_to_tool(method: Method) -> bool {
+    matches!(
+        method,
+        Method::Call
+            | Method::CallRaw
+            | Method::CallByName
+            | Method::Mcp
+            | Method::Namespace
+            | Method::Agents
+    )
+}
+
 fn send(
     method: Method,
     target: &[u8],
@@ -169,15 +193,13 @@ fn send(
         || bytes > limits::get(field::CALL_ARGUMENT_LIMIT_BYTES);
     if over {
         CALLS.refused.set(true);
-        return rejected(
-            promise,
-            &deferred,
-            "too many calls at once: none of this turn's calls was started; make fewer before the next await",
-            Some("too_many_pending_tool_calls"),
-        );
+        if goes_to_tool(method) {
+            CALLS.unsent.set(CALLS.unsent.get().saturating_add(1));
+        }
+        deferred.reject(&too_many(method, target)?)?;
+        return Ok(promise);
     }
     CALLS.turn_bytes.set(bytes);
-    CALLS.turn_calls.set(CALLS.turn_calls.get() + 1);
     let id = CALLS.next_id.get();
     CALLS.next_id.set(id.wrapping_add(1));
     let site = errors::error_here()?;

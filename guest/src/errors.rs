@@ -143,8 +143,18 @@ fn program_frames(stack: &str) -> String {
 
 /// Line and column of the first position in the program.
 fn first_position(stack: &str) -> Option<(u32, u32)> {
-    let at = stack.find(FILE)? + FILE.len();
-    let mut parts = stack.get(at..)?.strip_prefix(':')?.splitn(2, ':');
+    stack.lines().find_map(position_in)
+}
+
+/// The position in one line of a stack: `    at name (file:line:column)`, or without name and parentheses.
+/// A name can hold anything, so only what stands behind it counts.
+fn position_in(line: &str) -> Option<(u32, u32)> {
+    let frame = line.trim_start().strip_prefix("at ")?;
+    let place = match frame.strip_suffix(')') {
+        Some(frame) => frame.rsplit_once(" (")?.1,
+        None => frame,
+    };
+    let mut parts = place.strip_prefix(FILE)?.strip_prefix(':')?.splitn(2, ':');
     let line = leading_number(parts.next()?)?;
     let column = leading_number(parts.next()?)?;
     Some((line, column))

@@ -18,6 +18,9 @@ const ABSENT: [&str; 5] = [
     "DOMException",
 ];
 
+/// Accessors of `Error` that reach into how the engine writes a stack.
+const TRACE_HOOKS: [&str; 2] = ["prepareStackTrace", "stackTraceLimit"];
+
 /// Functions of the engine that stay, but as the host's: neither written nor removed.
 const FIXED: [&str; 2] = ["atob", "btoa"];
 
@@ -55,6 +58,7 @@ pub fn init() -> Js<()> {
     install("crypto", single("randomUUID", Index::RandomUuid)?)?;
     install("performance", single("now", Index::PerformanceNow)?)?;
     replace_random()?;
+    remove_trace_hooks()?;
     dynamic::forbid()
 }
 
@@ -87,6 +91,17 @@ fn console() -> Js<Val> {
     Ok(console)
 }
 
+/// Takes away what would let a program run inside the plumbing, or lose its positions, wherever an error is
+/// made: the engine asks the first of these for every stack, and reads the second as a number. Without the
+/// accessors both are plain properties that nobody reads.
+fn remove_trace_hooks() -> Js<()> {
+    let error = js::own_data(js::global().raw(), "Error").ok_or(Thrown)?;
+    for name in TRACE_HOOKS {
+        remove_from(&error, name)?;
+    }
+    Ok(())
+}
+
 /// Puts the seeded generator where the engine has one of its own.
 fn replace_random() -> Js<()> {
     let math = js::own_data(js::global().raw(), "Math").ok_or(Thrown)?;
@@ -106,10 +121,13 @@ pub fn install(name: &str, value: Val) -> Js<()> {
 
 /// Removes a global that the engine or the host put there.
 pub fn remove(name: &str) -> Js<()> {
-    let global = js::global();
+    remove_from(&js::global(), name)
+}
+
+fn remove_from(object: &Val, name: &str) -> Js<()> {
     let atom = js::Atom::new(name)?;
-    // SAFETY: the global object is ordinary; nothing of ours is a setter or proxy.
-    if unsafe { sys::JS_DeleteProperty(js::ctx(), global.raw(), atom.raw(), 0) } < 0 {
+    // SAFETY: callers pass the global object or an intrinsic, which are no proxies.
+    if unsafe { sys::JS_DeleteProperty(js::ctx(), object.raw(), atom.raw(), 0) } < 0 {
         return Err(Thrown);
     }
     Ok(())

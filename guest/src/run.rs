@@ -69,8 +69,8 @@ pub fn finish_macrotask() -> Result<(), Stopped> {
             judge(Err(Thrown))?;
         }
     }
-    let refused = calls::end_turn();
-    frames::push(FrameKind::Turn, u8::from(refused), 0, &[]);
+    let (refused, unsent) = calls::end_turn();
+    frames::push(FrameKind::Turn, u8::from(refused), unsent, &[]);
     Ok(())
 }
 
@@ -176,7 +176,11 @@ pub fn conclude() -> Status {
         };
     }
     if yields::announce() {
-        return Status::Yielded;
+        // Reading a reason can run traps of a proxy; what they call belongs to a turn like all else.
+        return match finish_macrotask() {
+            Ok(()) => Status::Yielded,
+            Err(Stopped) => Status::Interrupted,
+        };
     }
     if calls::pending() > 0 || (timers::live() > 0 && !settled()) {
         return Status::Pending;

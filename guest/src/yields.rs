@@ -29,14 +29,17 @@ static YIELDS: Local<Yields> = Local::new(Yields {
 pub fn yield_control(args: &Args<'_>) -> Js<Val> {
     let reason = args.get(0);
     let (promise, deferred) = Deferred::new()?;
-    let mut waiting = YIELDS.waiting.borrow_mut();
-    if waiting.len() >= limits::get(crate::abi::eval_field::CALL_LIMIT) {
+    let count = YIELDS.waiting.borrow().len();
+    if count >= limits::get(crate::abi::eval_field::CALL_LIMIT) {
         return Err(js::throw_error(
             js::ErrorKind::Range,
             "too many yields at once; one suspends the whole program",
         ));
     }
-    waiting.push((deferred, js::dup(reason)));
+    YIELDS
+        .waiting
+        .borrow_mut()
+        .push((deferred, js::dup(reason)));
     Ok(promise)
 }
 

@@ -369,7 +369,7 @@ impl<'a> Leg<'a> {
                         arguments,
                     });
                 }
-                Frame::Turn { refused } if !is_dead => {
+                Frame::Turn { refused, .. } if !is_dead => {
                     dispatch::turn(self, std::mem::take(&mut turn), refused)?;
                 }
                 other => self.absorb_plain(other),

@@ -206,6 +206,7 @@ pub enum FrameKind {
     /// `yield_control` took effect; payload the first reason as JSON (`null` without one).
     Yield = 6,
     /// One macrotask ended. Sub-kind 1: the calls of this turn are refused together (a cap was passed); the host rejects each.
+    /// Id: how many more calls to tools this turn made that the guest refused itself, without a frame.
     Turn = 7,
     /// `print` of conformance tests; payload the text.
     Print = 8,

@@ -82,6 +82,8 @@ pub enum Frame {
     Turn {
         /// The calls of this turn are refused together: a cap was passed.
         refused: bool,
+        /// Further calls to tools of this turn, which the guest refused itself: they have no frame.
+        unsent: u32,
     },
     /// `print` of conformance tests.
     Print(Box<str>),
@@ -196,7 +198,10 @@ fn frame(kind: FrameKind, sub: u8, id: u32, payload: &[u8]) -> Result<Option<Fra
         FrameKind::Yield => Some(Frame::Yield {
             reason: text(payload)?,
         }),
-        FrameKind::Turn => flag(sub).map(|refused| Frame::Turn { refused }),
+        FrameKind::Turn => flag(sub).map(|refused| Frame::Turn {
+            refused,
+            unsent: id,
+        }),
         FrameKind::Print => Some(Frame::Print(text(payload)?)),
     })
 }
@@ -265,7 +270,7 @@ mod tests {
         bytes.extend(encode(4, 1, 0, b""));
         bytes.extend(encode(5, 1, 0, b"{}"));
         bytes.extend(encode(6, 0, 0, b"null"));
-        bytes.extend(encode(7, 1, 0, b""));
+        bytes.extend(encode(7, 1, 5, b""));
         bytes.extend(encode(8, 0, 0, b"line"));
         let expected = vec![
             Frame::Call {
@@ -291,7 +296,10 @@ mod tests {
             Frame::Yield {
                 reason: "null".into(),
             },
-            Frame::Turn { refused: true },
+            Frame::Turn {
+                refused: true,
+                unsent: 5,
+            },
             Frame::Print("line".into()),
         ];
         assert_eq!(decode(&bytes), (expected, None));

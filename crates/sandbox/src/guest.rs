@@ -68,7 +68,8 @@ pub enum SliceEnd {
 pub struct Heap {
     /// Bytes that the engine has allocated.
     pub bytes: u64,
-    /// The highest [`Heap::bytes`] so far.
+    /// The highest [`Heap::bytes`] so far. In a slice that ended in a trap, which left the engine no time to
+    /// tell, at least [`Heap::linear_bytes`]: what it held was in there.
     pub peak_bytes: u64,
     /// Linear memory of the instance, in bytes.
     pub linear_bytes: u64,
@@ -347,6 +348,7 @@ impl Guest {
 
     fn finish(&mut self, outcome: Result<u32, Stop>, watched: &Watched) -> Slice {
         let (frames, broken) = self.read_frames();
+        let left = outcome.is_ok();
         let end = match (self.judge(outcome, watched.asked), broken) {
             (SliceEnd::Killed(kill), _) => SliceEnd::Killed(kill),
             (_, Some(broken)) => SliceEnd::Killed(Kill::Protocol(broken)),
@@ -357,13 +359,18 @@ impl Guest {
             SliceEnd::Done | SliceEnd::Deadlock => Stage::Ended,
             SliceEnd::Killed(_) => Stage::Dead,
         };
+        let mut heap = self.heap();
+        if !left {
+            // The guest publishes its figures when it leaves, which it did not.
+            heap.peak_bytes = heap.peak_bytes.max(heap.linear_bytes);
+        }
         let memory = self.instance.memory();
         let block = self.sandbox.control();
         Slice {
             end,
             frames,
             guest_time: watched.spent,
-            heap: self.heap(),
+            heap,
             pending_calls: block.read_u32(memory, control::PENDING_CALLS),
             timers: block.read_u32(memory, control::TIMERS),
             faults: block.read_u32(memory, control::FAULTS),

@@ -11,16 +11,16 @@ use crate::harness::{
     GUESTS, START_US, binding, body, catalog, entry, eval, eval_with, on_thread, program, resume,
 };
 
-fn run(source: &str) -> Slice {
+pub(crate) fn run(source: &str) -> Slice {
     eval(&GUESTS, &program(&body(source))).1
 }
 
-fn start(source: &str) -> (Guest, Slice) {
+pub(crate) fn start(source: &str) -> (Guest, Slice) {
     eval(&GUESTS, &program(&body(source)))
 }
 
 /// The program's value, of a slice in which it ended well.
-fn value(slice: &Slice) -> &str {
+pub(crate) fn value(slice: &Slice) -> &str {
     match (
         &slice.end,
         slice
@@ -33,7 +33,7 @@ fn value(slice: &Slice) -> &str {
     }
 }
 
-fn error(slice: &Slice) -> &str {
+pub(crate) fn error(slice: &Slice) -> &str {
     let found = slice.frames.iter().find_map(|frame| {
         if let Frame::Error { json, .. } = frame {
             Some(json)
@@ -45,7 +45,7 @@ fn error(slice: &Slice) -> &str {
 }
 
 /// The ids of the calls that a slice made, in order.
-fn calls(slice: &Slice) -> Vec<u32> {
+pub(crate) fn calls(slice: &Slice) -> Vec<u32> {
     let id = |frame: &Frame| {
         if let Frame::Call { id, .. } = frame {
             Some(*id)
@@ -56,7 +56,7 @@ fn calls(slice: &Slice) -> Vec<u32> {
     slice.frames.iter().filter_map(id).collect()
 }
 
-fn resolve(call: u32, payload: &'static str) -> Settlement<'static> {
+pub(crate) fn resolve(call: u32, payload: &'static str) -> Settlement<'static> {
     Settlement {
         call,
         kind: SettlementKind::ResolveJson,

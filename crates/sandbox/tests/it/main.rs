@@ -9,5 +9,6 @@
 mod cache;
 mod guest;
 mod harness;
+mod hooks;
 mod liar;
 mod snapshots;

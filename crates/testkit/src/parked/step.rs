@@ -84,7 +84,7 @@ fn readable(frame: &Frame) -> Value {
         Frame::ValueTooLarge => json!("value too large"),
         Frame::Error { source, json } => json!({ "error": format!("{source:?}"), "json": json }),
         Frame::Yield { reason } => json!({ "yield": reason }),
-        Frame::Turn { refused } => json!({ "turn": refused }),
+        Frame::Turn { refused, .. } => json!({ "turn": refused }),
         Frame::Print(text) => json!({ "print": text }),
     }
 }

@@ -226,7 +226,7 @@ impl World<'_> {
             Frame::Output { text, .. } => self.output.push(text.into()),
             Frame::Value(_) => self.end = Some("done".to_owned()),
             Frame::Error { source, json } => self.end = Some(describe(source, &json)),
-            Frame::Turn { refused: false } => {}
+            Frame::Turn { refused: false, .. } => {}
             other => panic!("unexpected frame {other:?}"),
         }
     }
