@@ -10,6 +10,8 @@ use crate::approval::MidCallApprovals;
 /// The run, session and cell that a call belongs to. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct CallContext {
+    /// The person or principal behind the process; empty where there is only one.
+    pub owner: Arc<str>,
     /// The agent on whose behalf the call is made.
     pub agent_id: Arc<str>,
     /// The session's stable key.
@@ -39,6 +41,7 @@ impl CallContext {
     #[must_use]
     pub fn new(agent_id: &str, session: &str, run_id: &str) -> Self {
         Self {
+            owner: "".into(),
             agent_id: agent_id.into(),
             session_key: session.into(),
             session_id: session.into(),

@@ -2,7 +2,7 @@
 //! that cover more than one call.
 //!
 //! There is one desk in a process, whatever number of cells and sessions run. A remembered answer
-//! holds for the same agent, session, tool definition and question only.
+//! holds for the same owner, agent, session, tool definition and question only.
 
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
@@ -88,6 +88,7 @@ enum Reach {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Grant {
+    owner: Arc<str>,
     agent_id: Arc<str>,
     session_key: Arc<str>,
     reach: Reach,
@@ -138,10 +139,13 @@ impl ApprovalDesk {
             .retain(|grant| !matches!(&grant.reach, Reach::Cell(cell) if &**cell == cell_id));
     }
 
-    /// Forgets every answer of one session.
-    pub fn forget_session(&self, session_key: &str) {
-        self.grants()
-            .retain(|grant| &*grant.session_key != session_key);
+    /// Forgets every answer of one session of this owner and agent.
+    pub fn forget_session(&self, owner: &str, agent_id: &str, session_key: &str) {
+        self.grants().retain(|grant| {
+            *grant.owner != *owner
+                || *grant.agent_id != *agent_id
+                || *grant.session_key != *session_key
+        });
     }
 
     /// Waits until one need is met.
@@ -247,6 +251,7 @@ impl Questioner<'_> {
 
     fn grant(&self, key: String, reach: Reach) -> Grant {
         Grant {
+            owner: Arc::clone(&self.ctx.owner),
             agent_id: Arc::clone(&self.ctx.agent_id),
             session_key: Arc::clone(&self.ctx.session_key),
             reach,

@@ -119,8 +119,27 @@ async fn answers_are_forgotten_with_what_they_were_for() {
     call(2).await;
     world.executor.approvals().forget_cell("run");
     call(2).await;
-    world.executor.approvals().forget_session("session");
+    let approvals = world.executor.approvals();
+    approvals.forget_session("", "main", "other");
+    approvals.forget_session("somebody", "main", "session");
+    call(2).await;
+    approvals.forget_session("", "main", "session");
     call(3).await;
+}
+
+#[tokio::test]
+async fn an_answer_holds_for_its_owner_only() {
+    let world = Setup::of([(writing("write"), Act::Echo)])
+        .answering([Decision::ThisTool, deny()])
+        .build();
+    let call = async |owner: &str| {
+        let mut request = world.request("1", "write", Value::Null);
+        request.ctx.owner = owner.into();
+        verdict(&world.send(request).await)
+    };
+    assert_eq!(call("one").await, "committed {}");
+    assert_eq!(call("one").await, "committed {}");
+    assert_eq!(call("another").await, "notStarted approval_denied");
 }
 
 #[tokio::test]
