@@ -6,7 +6,7 @@
 //! ledger before anybody can start it; no call is given out twice; replies leave in the order in
 //! which they arrived, with stamps that strictly rise; after [`Calls::finish`] nothing changes.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use codecell_sandbox::{Method, SettlementKind};
 
 use crate::clock::millis;
 use crate::ledger::{Ledger, call_id};
-use crate::limits::QUEUED_CALLS;
+use crate::limits::{PENDING_LISTED, QUEUED_CALLS};
 use crate::reply::Rejection;
 
 /// Rejections that are remembered, newest last, so that an uncaught one can be told from an error
@@ -33,6 +33,19 @@ pub(crate) struct NewCall {
     pub(crate) tool: Arc<str>,
     /// What the tool may do.
     pub(crate) effect: EffectKind,
+    /// The arguments as JSON.
+    pub(crate) arguments: Box<str>,
+}
+
+/// A call that the host answers itself, as the guest made it.
+#[derive(Clone, Debug)]
+pub(crate) struct HostCall {
+    /// The guest's id of the call.
+    pub(crate) guest_id: u32,
+    /// What was asked for.
+    pub(crate) method: Method,
+    /// What it was asked of: an id, or nothing.
+    pub(crate) target: Box<str>,
     /// The arguments as JSON.
     pub(crate) arguments: Box<str>,
 }
@@ -105,6 +118,9 @@ pub(crate) struct Calls {
     ledger: Ledger,
     live: HashMap<u32, Live>,
     queue: VecDeque<u32>,
+    /// Calls that the host answers itself when there is room for their replies.
+    host: VecDeque<(HostCall, Instant)>,
+    host_ids: HashSet<u32>,
     queued_bytes: u64,
     in_flight: usize,
     replies: VecDeque<Reply>,
@@ -112,6 +128,8 @@ pub(crate) struct Calls {
     last_stamp_us: u64,
     rejections: HashMap<u32, (u64, Refusal)>,
     rejection_order: VecDeque<(u32, u64)>,
+    /// Nothing starts any more.
+    closing: bool,
     finished: bool,
 }
 
@@ -131,6 +149,8 @@ impl Calls {
             ledger: Ledger::default(),
             live: HashMap::new(),
             queue: VecDeque::new(),
+            host: VecDeque::new(),
+            host_ids: HashSet::new(),
             queued_bytes: 0,
             in_flight: 0,
             replies: VecDeque::new(),
@@ -138,6 +158,7 @@ impl Calls {
             last_stamp_us: 0,
             rejections: HashMap::new(),
             rejection_order: VecDeque::new(),
+            closing: false,
             finished: false,
         }
     }
@@ -163,7 +184,7 @@ impl Calls {
 
     /// Whether a call of this id is outstanding: a guest that uses one twice is broken.
     pub(crate) fn is_live(&self, guest_id: u32) -> bool {
-        self.live.contains_key(&guest_id)
+        self.live.contains_key(&guest_id) || self.host_ids.contains(&guest_id)
     }
 
     /// Takes a call into the ledger and the queue.
@@ -199,11 +220,46 @@ impl Calls {
         self.answer(guest_id, Answer::Reject(rejection), now_us);
     }
 
+    /// Takes a call that the host answers itself into its queue.
+    pub(crate) fn enqueue_host(&mut self, call: HostCall, now: Instant) {
+        self.queued_bytes += call.arguments.len() as u64;
+        self.host_ids.insert(call.guest_id);
+        self.host.push_back((call, now));
+    }
+
+    /// The next call that the host may answer, as long as there is room for what it says.
+    pub(crate) fn next_for_host(&mut self) -> Option<HostCall> {
+        if !self.has_reply_room() {
+            return None;
+        }
+        self.take_host()
+    }
+
+    /// The oldest call that the host would answer, whether or not there is room for the reply.
+    pub(crate) fn take_host(&mut self) -> Option<HostCall> {
+        if self.closing || self.finished {
+            return None;
+        }
+        let (call, _) = self.host.pop_front()?;
+        self.host_ids.remove(&call.guest_id);
+        self.queued_bytes -= call.arguments.len() as u64;
+        Some(call)
+    }
+
+    /// Half of the room for replies belongs to the calls that are already in flight.
+    fn has_reply_room(&self) -> bool {
+        self.reply_bytes <= self.bounds.undelivered_bytes / 2
+    }
+
+    /// From here on nothing starts: the cell is over, what is queued never happens.
+    pub(crate) fn close(&mut self) {
+        self.closing = true;
+    }
+
     /// The next call that may start, in the order in which the calls were made.
     pub(crate) fn next_to_start(&mut self) -> Option<Start> {
-        let room = self.in_flight < self.bounds.in_flight
-            && self.reply_bytes <= self.bounds.undelivered_bytes / 2;
-        if self.finished || !room {
+        let room = self.in_flight < self.bounds.in_flight && self.has_reply_room();
+        if self.closing || self.finished || !room {
             return None;
         }
         let guest_id = self.queue.pop_front()?;
@@ -227,12 +283,14 @@ impl Calls {
     }
 
     /// The executor gives the call to its tool now: from here on, no clear outcome means unknown.
-    pub(crate) fn handed_over(&mut self, guest_id: u32) {
-        if let Some(Phase::Running { handed_over, .. }) =
-            self.live.get_mut(&guest_id).map(|l| &mut l.phase)
-        {
+    /// `false` when the call was closed before: its tool must never hear of it.
+    pub(crate) fn handed_over(&mut self, guest_id: u32) -> bool {
+        let phase = self.live.get_mut(&guest_id).map(|live| &mut live.phase);
+        if let Some(Phase::Running { handed_over, .. }) = phase {
             *handed_over = true;
+            return true;
         }
+        false
     }
 
     /// The call waits for a person since now, or does so no longer.
@@ -267,7 +325,8 @@ impl Calls {
         true
     }
 
-    /// Queues a reply to a call that the host answered itself.
+    /// Queues a reply. A result that is larger than a message becomes a rejection: the sandbox takes
+    /// no batch that holds one. A rejection is smaller than the smallest message by its own bound.
     pub(crate) fn answer(&mut self, guest_id: u32, answer: Answer, now_us: u64) {
         let (kind, payload) = match answer {
             Answer::Json(json) => (SettlementKind::ResolveJson, json),
@@ -277,7 +336,13 @@ impl Calls {
                 (SettlementKind::Reject, rejection.to_json())
             }
         };
-        self.push(guest_id, kind, payload, now_us);
+        let bytes = payload.len() as u64;
+        if kind == SettlementKind::Reject || bytes <= self.bounds.message_bytes {
+            return self.push(guest_id, kind, payload, now_us);
+        }
+        self.remember(guest_id, Refusal::Other);
+        let rejection = Rejection::answer_too_large(bytes, self.bounds.message_bytes);
+        self.push(guest_id, SettlementKind::Reject, rejection.to_json(), now_us);
     }
 
     /// Queues the settlement of the yields.
@@ -403,11 +468,30 @@ impl Calls {
             .map(|since| since + ttl)
     }
 
-    /// The outstanding calls as a `waiting` result lists them, in the order in which they were made.
-    pub(crate) fn pending(&self, now: Instant) -> Vec<PendingCall> {
+    /// The outstanding calls as a `waiting` result lists them, in the order in which they were made,
+    /// and how many more there are. The list has at most [`PENDING_LISTED`] calls and `max_bytes` of
+    /// JSON; what waits for a person or runs goes before what is queued.
+    pub(crate) fn pending(&self, now: Instant, max_bytes: u64) -> (Vec<PendingCall>, u64) {
         let mut live: Vec<&Live> = self.live.values().collect();
-        live.sort_unstable_by_key(|live| live.number);
-        live.into_iter().map(|live| live.to_pending(now)).collect()
+        live.sort_unstable_by_key(|live| (live.rank(), live.number));
+        live.truncate(PENDING_LISTED as usize);
+        let mut left = max_bytes;
+        let fits = |call: &&Live| {
+            let cost = PENDING_CALL_BYTES + call.tool.len() as u64;
+            left.checked_sub(cost).map(|rest| left = rest).is_some()
+        };
+        let mut shown: Vec<&Live> = live.into_iter().take_while(fits).collect();
+        shown.sort_unstable_by_key(|live| live.number);
+        let mut listed: Vec<PendingCall> =
+            shown.into_iter().map(|live| live.to_pending(now)).collect();
+        if listed.len() == self.live.len() {
+            let room = PENDING_LISTED as usize - listed.len();
+            let room = room.min((left / PENDING_CALL_BYTES) as usize);
+            let host = self.host.iter().take(room);
+            listed.extend(host.map(|(call, made)| call.to_pending(*made, now)));
+        }
+        let more = (self.live.len() + self.host.len() - listed.len()) as u64;
+        (listed, more)
     }
 
     /// Ends everything: what was handed over without an outcome is unknown, the rest never started.
@@ -420,6 +504,8 @@ impl Calls {
                 .close(call.number, call.tool, state, call.effect);
         }
         self.queue.clear();
+        self.host.clear();
+        self.host_ids.clear();
         self.replies.clear();
         (self.in_flight, self.queued_bytes, self.reply_bytes) = (0, 0, 0);
         self.finished = true;
@@ -446,7 +532,34 @@ impl Calls {
     }
 }
 
+/// Bytes of one listed call's JSON besides its tool, at the most.
+const PENDING_CALL_BYTES: u64 = 140;
+
+impl HostCall {
+    fn to_pending(&self, made: Instant, now: Instant) -> PendingCall {
+        PendingCall {
+            id: format!("h{}", self.guest_id),
+            method: method_name(self.method).to_owned(),
+            tool: None,
+            elapsed_ms: millis(now.saturating_duration_since(made)),
+            state: PendingState::Queued,
+        }
+    }
+}
+
 impl Live {
+    /// What a short list leaves out last has the lowest rank.
+    fn rank(&self) -> u8 {
+        match self.phase {
+            Phase::Running {
+                approval_since: Some(_),
+                ..
+            } => 0,
+            Phase::Running { .. } => 1,
+            Phase::Queued { .. } => 2,
+        }
+    }
+
     fn approval_since(&self) -> Option<Instant> {
         match self.phase {
             Phase::Running { approval_since, .. } => approval_since,

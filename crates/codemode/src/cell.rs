@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::calls::{Answer, CallBounds, Calls, Start};
+use crate::clock::micros;
 use crate::failure::CellError;
 use crate::history::History;
 use crate::idle_clock::IdleClock;
@@ -29,7 +30,7 @@ use crate::outcome::CellOutcome;
 use crate::reply::Rejection;
 use crate::run_state::RunState;
 use crate::scope::RunContext;
-use crate::services::Services;
+use crate::services::{Place, Services};
 use crate::values;
 
 /// How long calls in flight may take to end after their cell was stopped, until they count as
@@ -84,6 +85,10 @@ pub(crate) struct Shared {
     pub(crate) waiter: Option<oneshot::Sender<Arc<CellOutcome>>>,
     /// The tools that new calls may use.
     pub(crate) tools: ToolSet,
+    /// The place among the suspended cells, from the first suspension to the end.
+    pub(crate) place: Option<Place>,
+    /// When the run that the cell belongs to must end.
+    pub(crate) run_deadline: Option<Instant>,
     approval_ttl: Duration,
     stopped: Option<StopReason>,
     tokens: HashMap<u32, CancellationToken>,
@@ -99,6 +104,10 @@ pub(crate) struct Cell {
     pub(crate) abort: CancellationToken,
     /// The tools of the start: the catalog that the program sees.
     pub(crate) start_tools: ToolSet,
+    /// Stops everything that the run started; watched while the cell is suspended.
+    pub(crate) run_abort: CancellationToken,
+    /// The start on both clocks.
+    born: (Instant, u64),
     /// What the calls of this cell need of the run; most cells make few, so it is put together late.
     origin: Origin,
     caller: OnceLock<CallContext>,
@@ -125,6 +134,8 @@ impl Cell {
             origin: Origin::of(ctx, call_id),
             caller: OnceLock::new(),
             abort,
+            run_abort: ctx.abort.clone(),
+            born: (born, services.unix_us()),
             start_tools: ctx.tools.clone(),
             shared: Mutex::new(Shared {
                 calls: Calls::new(bounds),
@@ -133,6 +144,8 @@ impl Cell {
                 stage: Stage::Running,
                 waiter: None,
                 tools: ctx.tools.clone(),
+                place: None,
+                run_deadline: ctx.deadline,
                 approval_ttl: Duration::from_secs(ctx.options.approval_ttl_seconds),
                 stopped: None,
                 tokens: HashMap::new(),
@@ -176,6 +189,19 @@ impl Cell {
         shared.tools = tools;
         shared.approval_ttl = approval_ttl;
         shared.idle.pause(self.services.now());
+        shared.history.went_on();
+    }
+
+    /// The result that ended the cell, if it has ended and that is kept.
+    pub(crate) fn last_word(&self) -> Option<Arc<CellOutcome>> {
+        self.lock().history.last_word()
+    }
+
+    /// Microseconds since the Unix epoch as this cell counts them: from its start on, at the pace of
+    /// the clock that never jumps. Its timers and the stamps of its replies follow no other time.
+    pub(crate) fn unix_us(&self) -> u64 {
+        let (born, born_us) = self.born;
+        born_us + micros(self.services.now().saturating_duration_since(born))
     }
 
     /// Who makes the calls of this cell.
@@ -183,6 +209,7 @@ impl Cell {
         self.caller.get_or_init(|| {
             let (scope, origin) = (&self.run.scope, &self.origin);
             let mut caller = CallContext::new(&scope.agent_id, &scope.session_key, &scope.run_id);
+            caller.owner = Arc::clone(&scope.owner);
             caller.session_id = Arc::clone(&origin.session_id);
             caller.cell_id = Some(self.id.to_string().into());
             caller.parent_call = Some(Arc::clone(&origin.call_id));
@@ -204,24 +231,30 @@ impl Cell {
             shared.tokens.insert(start.guest_id, token.clone());
             let tools = shared.tools.clone();
             drop(shared);
-            self.dispatch(start, tools, token);
+            match values::parse(&start.arguments) {
+                Ok(args) => self.dispatch(start, args, tools, token),
+                // Closed here and not by `settle`, which would come back to this loop: a queue full
+                // of such calls must not be as deep as it is long.
+                Err(message) => self.close_call(
+                    start.guest_id,
+                    CallState::NotStarted,
+                    Answer::Reject(Rejection::not_started(
+                        "invalid_arguments",
+                        message,
+                        Some(&start.tool),
+                    )),
+                ),
+            }
         }
     }
 
-    fn dispatch(self: &Arc<Self>, start: Start, tools: ToolSet, token: CancellationToken) {
-        let args: Value = match values::parse(&start.arguments) {
-            Ok(args) => args,
-            Err(message) => {
-                let rejection =
-                    Rejection::not_started("invalid_arguments", message, Some(&start.tool));
-                self.settle(
-                    start.guest_id,
-                    CallState::NotStarted,
-                    Answer::Reject(rejection),
-                );
-                return;
-            }
-        };
+    fn dispatch(
+        self: &Arc<Self>,
+        start: Start,
+        args: Value,
+        tools: ToolSet,
+        token: CancellationToken,
+    ) {
         let request = CallRequest {
             call_id: format!("{}/{}", self.id, call_id(start.number)).into(),
             tool: Arc::clone(&start.tool),
@@ -272,20 +305,23 @@ impl Cell {
 
     /// Takes note of how a call ended, starts the next ones and wakes the leg.
     fn settle(self: &Arc<Self>, guest_id: u32, state: CallState, answer: Answer) {
+        self.close_call(guest_id, state, answer);
+        self.pump();
+    }
+
+    /// Takes note of how a call ended and wakes the leg.
+    fn close_call(&self, guest_id: u32, state: CallState, answer: Answer) {
         let mut shared = self.lock();
         shared.tokens.remove(&guest_id);
-        shared
-            .calls
-            .settle(guest_id, state, answer, self.services.unix_us());
+        shared.calls.settle(guest_id, state, answer, self.unix_us());
         let due = self.judge_idle(&mut shared);
         drop(shared);
         self.told(due);
-        self.pump();
         self.wake.notify_all();
     }
 
     /// Pauses the idle clock while an approval is pending; gives the new expiry of a suspended cell.
-    fn judge_idle(&self, shared: &mut Shared) -> Option<Instant> {
+    pub(crate) fn judge_idle(&self, shared: &mut Shared) -> Option<Instant> {
         let Stage::Suspended(_) = &shared.stage else {
             return None;
         };
@@ -301,11 +337,18 @@ impl Cell {
     /// When a suspended or ended cell has to be looked at.
     pub(crate) fn due(&self, shared: &Shared) -> Instant {
         let approval = shared.calls.next_approval_expiry(shared.approval_ttl);
+        let run_end = match shared.stage {
+            Stage::Suspended(_) => shared.run_deadline,
+            Stage::Running | Stage::Ended => None,
+        };
         let expiry = shared.idle.expires_at();
-        approval.map_or(expiry, |approval| approval.min(expiry))
+        [approval, run_end]
+            .into_iter()
+            .flatten()
+            .fold(expiry, Instant::min)
     }
 
-    fn told(&self, due: Option<Instant>) {
+    pub(crate) fn told(&self, due: Option<Instant>) {
         if let Some(due) = due {
             self.services.reschedule(self.id, due);
         }
@@ -314,7 +357,6 @@ impl Cell {
     fn step(self: &Arc<Self>, guest_id: u32, step: CallStep) {
         let mut shared = self.lock();
         match step {
-            CallStep::HandedOver => return shared.calls.handed_over(guest_id),
             CallStep::ApprovalPending => shared
                 .calls
                 .set_approval(guest_id, Some(self.services.now())),
@@ -326,13 +368,18 @@ impl Cell {
         self.wake.notify_all();
     }
 
+    /// Marks a call as handed over, unless the cell was stopped or the call closed before.
+    fn hand_over(&self, guest_id: u32) -> bool {
+        let mut shared = self.lock();
+        shared.stopped.is_none() && shared.calls.handed_over(guest_id)
+    }
+
     /// Rejects calls whose approval has waited for too long, and makes sure that they never start.
     pub(crate) fn expire_approvals(&self, shared: &mut Shared) -> bool {
         let now = self.services.now();
-        let expired =
-            shared
-                .calls
-                .expire_approvals(shared.approval_ttl, now, self.services.unix_us());
+        let expired = shared
+            .calls
+            .expire_approvals(shared.approval_ttl, now, self.unix_us());
         for guest_id in &expired {
             if let Some(token) = shared.tokens.remove(guest_id) {
                 token.cancel();
@@ -361,8 +408,8 @@ impl Cell {
             if shared.calls.has_replies() {
                 return Event::Settled;
             }
-            let timer_in = timer_us
-                .map(|due| Duration::from_micros(due.saturating_sub(self.services.unix_us())));
+            let timer_in =
+                timer_us.map(|due| Duration::from_micros(due.saturating_sub(self.unix_us())));
             if timer_in.is_some_and(|left| left.is_zero()) {
                 return Event::TimerDue;
             }
@@ -406,6 +453,7 @@ impl Cell {
     /// say how they ended, and closes the books.
     pub(crate) fn wind_down(&self) -> Option<Effects> {
         let mut shared = self.lock();
+        shared.calls.close();
         if shared.calls.outstanding() > 0 {
             self.abort.cancel();
             let until = Instant::now() + WIND_DOWN;
@@ -463,6 +511,10 @@ struct Books {
 impl CallProgress for Books {
     fn step(&self, _call_id: &str, step: CallStep) {
         self.cell.step(self.guest_id, step);
+    }
+
+    fn hand_over(&self, _call_id: &str) -> bool {
+        self.cell.hand_over(self.guest_id)
     }
 }
 

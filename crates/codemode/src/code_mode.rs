@@ -65,8 +65,7 @@ impl Drop for Inner {
 
 fn end_all(cells: Vec<Arc<Cell>>) {
     for cell in cells {
-        cell.stop_with(StopReason::Aborted);
-        job::end_suspended(&cell, &CellError::Aborted);
+        job::stop(&cell, StopReason::Aborted);
     }
 }
 
@@ -123,9 +122,7 @@ impl CodeMode {
                 "the suspended cells of this process hold all the memory they may".into(),
             ));
         }
-        let room = self
-            .memory_for(options.memory_limit_bytes, options.timeout_ms)
-            .await?;
+        let room = self.memory_for(&options, ctx, run).await?;
         let cell = Arc::new(Cell::new(services, run, ctx, &call_id, bounds(&options)));
         let (answer, answered) = oneshot::channel();
         cell.lock().waiter = Some(answer);
@@ -137,10 +134,10 @@ impl CodeMode {
             cell: &cell,
             ticket: &ticket,
         };
-        let outcome = answer_of(&cell, answered, ctx, &ticket).await;
+        let outcome = answer_of(&cell, answered, ctx, Some(&ticket)).await;
         std::mem::forget(guard);
         let outcome = outcome?;
-        cell.lock().history.delivered();
+        cell.lock().history.delivered(&outcome);
         Ok(unshared(outcome))
     }
 
@@ -165,14 +162,16 @@ impl CodeMode {
         Ok((*ctx.options).clone().clamped())
     }
 
-    /// Waits until a guest of this size may run, at most for the cell's own timeout.
+    /// Waits until a guest of this size may run, at most for the cell's own timeout, and no longer
+    /// than its run.
     pub(crate) async fn memory_for(
         &self,
-        bytes: u64,
-        timeout_ms: u64,
+        options: &CodeModeOptions,
+        ctx: &RunContext,
+        run: &RunState,
     ) -> Result<OwnedSemaphorePermit, CellError> {
         let services = &self.inner.services;
-        let permits = Services::permits(bytes);
+        let permits = Services::permits(options.memory_limit_bytes);
         let gate = Arc::clone(&services.memory);
         if let Ok(room) = Arc::clone(&gate).try_acquire_many_owned(permits) {
             return Ok(room);
@@ -183,10 +182,17 @@ impl CodeMode {
             ));
         }
         let wait = tokio::time::timeout(
-            Duration::from_millis(timeout_ms),
+            Duration::from_millis(options.timeout_ms),
             gate.acquire_many_owned(permits),
         );
-        match wait.await {
+        let waited = tokio::select! {
+            biased;
+            () = ctx.abort.cancelled() => return Err(CellError::Aborted),
+            () = run.end.cancelled() => return Err(CellError::Aborted),
+            () = late(ctx) => return Err(CellError::RunDeadline),
+            waited = wait => waited,
+        };
+        match waited {
             Ok(Ok(room)) => Ok(room),
             _ => Err(CellError::Busy(
                 "the running cells use all the memory they may have together".into(),
@@ -255,6 +261,8 @@ impl CodeMode {
         for scope in scopes {
             self.end_run(&scope);
         }
+        let approvals = self.inner.services.parts.executor.approvals();
+        approvals.forget_session(owner, agent_id, session_key);
     }
 
     /// Aborts one cell that has been suspended at least once. `false` when there is none of this id
@@ -266,8 +274,7 @@ impl CodeMode {
         if *cell.run.scope != *scope || matches!(cell.lock().stage, Stage::Ended) {
             return false;
         }
-        cell.stop_with(StopReason::Aborted);
-        job::end_suspended(&cell, &CellError::Aborted);
+        job::stop(&cell, StopReason::Aborted);
         true
     }
 
@@ -320,25 +327,27 @@ pub(crate) fn bounds(options: &CodeModeOptions) -> CallBounds {
     }
 }
 
+/// Waits until the run must end.
+async fn late(ctx: &RunContext) {
+    match ctx.deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Waits for the answer of a leg, and passes on that the run was stopped.
 pub(crate) async fn answer_of(
     cell: &Arc<Cell>,
     mut answered: oneshot::Receiver<Arc<CellOutcome>>,
     ctx: &RunContext,
-    ticket: &Ticket,
+    ticket: Option<&Ticket>,
 ) -> Result<Arc<CellOutcome>, CellError> {
-    let late = async {
-        match ctx.deadline {
-            Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
-            None => std::future::pending().await,
-        }
-    };
     let reason = tokio::select! {
         biased;
         outcome = &mut answered => return outcome.map_err(|_| CellError::WorkerCrashed),
         () = ctx.abort.cancelled() => StopReason::Aborted,
         () = cell.abort.cancelled() => StopReason::Aborted,
-        () = late => StopReason::RunDeadline,
+        () = late(ctx) => StopReason::RunDeadline,
     };
     // A leg that ends cancels its calls' token too: then the answer is on its way.
     if cell.abort.is_cancelled()
@@ -348,12 +357,15 @@ pub(crate) async fn answer_of(
     {
         return answered.await.map_err(|_| CellError::WorkerCrashed);
     }
-    cell.stop_with(reason);
-    if ticket.cancel() {
+    job::stop(cell, reason);
+    if ticket.is_some_and(Ticket::cancel) {
+        // A `wait` that was still in the queue has put its cell back.
         job::end_suspended(cell, &reason.error());
-        return Err(reason.error());
     }
-    answered.await.map_err(|_| CellError::WorkerCrashed)
+    let answer = answered.await;
+    // What the end of the cell has recorded tells more than a suspension just before it.
+    let last_word = cell.last_word();
+    last_word.or(answer.ok()).ok_or_else(|| reason.error())
 }
 
 /// Aborts a cell whose `exec` is dropped.
@@ -364,7 +376,7 @@ struct AbortOnDrop<'a> {
 
 impl Drop for AbortOnDrop<'_> {
     fn drop(&mut self) {
-        self.cell.stop_with(StopReason::Aborted);
+        job::stop(self.cell, StopReason::Aborted);
         let _ = self.ticket.cancel();
     }
 }

@@ -138,6 +138,7 @@ fn output() -> Value {
             "seq": {"type": "integer"},
             "reason": {"type": "string", "enum": ["pending_tools", "yield"]},
             "pendingToolCalls": {"type": "array", "items": {"type": "object"}},
+            "morePendingToolCalls": {"type": "integer"},
             "error": {"type": "string", "description": "What happened and what to change, when failed."},
             "code": {"type": "string"},
             "failure": {"type": "object"},

@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::Instant;
 
 use codecell_catalog::{ResolveError, Scope, ToolId};
 use codecell_protocol::EffectKind;
@@ -13,7 +14,7 @@ use codecell_sandbox::Method;
 use codecell_script::Prepared;
 use codecell_tools::toolset::LookupError;
 
-use crate::calls::{Answer, NewCall};
+use crate::calls::{Answer, HostCall, NewCall};
 use crate::catalog_facts::CatalogFacts;
 use crate::cell::effect_of;
 use crate::failure::CellError;
@@ -63,7 +64,7 @@ pub(crate) fn turn(
 
 /// Takes note of calls that a stopped guest has made: none of them is dispatched.
 pub(crate) fn never_started(leg: &Leg<'_>, calls: &[GuestCall]) {
-    let now_us = leg.cell.services.unix_us();
+    let now_us = leg.cell.unix_us();
     for call in calls.iter().filter(|call| goes_to_tool(call.method)) {
         let rejection = Rejection::not_started(
             "aborted",
@@ -91,36 +92,75 @@ const fn goes_to_tool(method: Method) -> bool {
 }
 
 fn one(leg: &Leg<'_>, call: GuestCall) {
+    let run = &leg.cell.run;
+    match call.method {
+        Method::Search | Method::ApiSearch => run.count_search(),
+        Method::Describe => run.count_describe(),
+        _ => {}
+    }
+    if goes_to_tool(call.method) {
+        return to_tool(leg, call);
+    }
+    let queued = HostCall {
+        guest_id: call.id,
+        method: call.method,
+        target: call.target,
+        arguments: call.arguments,
+    };
+    let now = leg.cell.services.now();
+    leg.cell.lock().calls.enqueue_host(queued, now);
+}
+
+/// Answers calls that are the host's own business: as many as there is room for, no more than
+/// `max_calls`, and none once the leg must not start guest code any more.
+///
+/// # Errors
+/// When the cell is stopped, or has used up its processor time with these answers.
+pub(crate) fn answer_host_calls(leg: &mut Leg<'_>, max_calls: u64) -> Result<(), CellError> {
+    for _ in 0..max_calls {
+        leg.check_stopped()?;
+        if !leg.may_start() {
+            return Ok(());
+        }
+        let Some(call) = leg.cell.lock().calls.next_for_host() else {
+            return Ok(());
+        };
+        let before = Instant::now();
+        let answer = host_answer(leg, &call);
+        leg.charge(before.elapsed())?;
+        let now_us = leg.cell.unix_us();
+        leg.cell.lock().calls.answer(call.guest_id, answer, now_us);
+    }
+    Ok(())
+}
+
+/// Does what a program that has ended left to do: saving and deleting have effects, the rest has
+/// nobody left to read it.
+pub(crate) fn finish_host_calls(leg: &Leg<'_>) {
+    while let Some(call) = leg.take_host_call() {
+        if matches!(call.method, Method::ResultsSave | Method::ResultsDelete) {
+            host_answer(leg, &call);
+        }
+    }
+}
+
+fn host_answer(leg: &Leg<'_>, call: &HostCall) -> Answer {
     let options = &leg.body.options;
     let catalog = leg.cell.start_tools.catalog();
     let run = &leg.cell.run;
-    let answer = match call.method {
-        Method::Search => {
-            run.count_search();
-            host_calls::search(catalog, options, &call.arguments)
-        }
-        Method::ApiSearch => {
-            run.count_search();
-            host_calls::api_search(catalog, options, &call.arguments)
-        }
-        Method::Describe => {
-            run.count_describe();
-            host_calls::describe(catalog, &call.target)
-        }
+    match call.method {
+        Method::Search => host_calls::search(catalog, options, &call.arguments),
+        Method::ApiSearch => host_calls::api_search(catalog, options, &call.arguments),
+        Method::Describe => host_calls::describe(catalog, &call.target),
         Method::ResultsSave => host_calls::save(run, options, &call.arguments),
         Method::ResultsLoad => host_calls::load(run, &call.target),
         Method::ResultsDelete => host_calls::delete(run, &call.target),
-        Method::Call
-        | Method::CallRaw
-        | Method::CallByName
-        | Method::Mcp
-        | Method::Namespace
-        | Method::Agents => {
-            return to_tool(leg, call);
-        }
-    };
-    let now_us = leg.cell.services.unix_us();
-    leg.cell.lock().calls.answer(call.id, answer, now_us);
+        _ => Answer::Reject(Rejection::not_started(
+            "unavailable",
+            "the host has no answer to this call",
+            None,
+        )),
+    }
 }
 
 fn to_tool(leg: &Leg<'_>, call: GuestCall) {
@@ -143,7 +183,7 @@ fn to_tool(leg: &Leg<'_>, call: GuestCall) {
 
 /// Answers a call that nobody is handed. What is asked of the cell is asked before its lock is taken.
 fn refuse(leg: &Leg<'_>, call: &GuestCall, rejection: Rejection) {
-    let now_us = leg.cell.services.unix_us();
+    let now_us = leg.cell.unix_us();
     if goes_to_tool(call.method) {
         let (tool, effect) = named(leg, call);
         leg.cell

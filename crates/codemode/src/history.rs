@@ -59,9 +59,24 @@ impl History {
         self.undelivered = true;
     }
 
-    /// The newest result has reached whoever waited for it.
-    pub(crate) fn delivered(&mut self) {
+    /// This result has reached whoever waited for it. Only the newest counts: whoever comes late
+    /// with an earlier one says nothing about it.
+    pub(crate) fn delivered(&mut self, outcome: &Arc<CellOutcome>) {
+        let newest = self.results.back();
+        if newest.is_some_and(|(_, newest)| Arc::ptr_eq(newest, outcome)) {
+            self.undelivered = false;
+        }
+    }
+
+    /// A leg starts from the newest suspension: whoever asked for it knows of it.
+    pub(crate) fn went_on(&mut self) {
         self.undelivered = false;
+    }
+
+    /// The result that ended the cell.
+    pub(crate) fn last_word(&self) -> Option<Arc<CellOutcome>> {
+        let (_, newest) = self.results.back().filter(|_| self.ended)?;
+        Some(Arc::clone(newest))
     }
 
     /// What a `wait` with this `after` asks for.
@@ -100,8 +115,8 @@ mod tests {
         for number in 0..suspensions + usize::from(ended) {
             let outcome = Arc::new(aborted());
             given.push(Arc::clone(&outcome));
-            history.record(outcome, number < suspensions, keep);
-            history.delivered();
+            history.record(Arc::clone(&outcome), number < suspensions, keep);
+            history.delivered(&outcome);
         }
         (history, given)
     }
@@ -134,8 +149,25 @@ mod tests {
         assert!(is_again(&history.ask(None), &lost));
         assert!(is_again(&history.ask(Some(1)), &lost));
         assert!(matches!(history.ask(Some(2)), Ask::Resume));
-        history.delivered();
+        history.delivered(&Arc::new(aborted()));
+        assert!(
+            is_again(&history.ask(None), &lost),
+            "another result says nothing"
+        );
+        history.delivered(&lost);
         assert!(matches!(history.ask(None), Ask::Resume));
+    }
+
+    #[test]
+    fn the_last_word_is_that_of_an_ended_cell() {
+        let (suspended, _) = history(2, false, 16);
+        assert!(suspended.last_word().is_none());
+        let (ended, given) = history(2, true, 16);
+        assert!(
+            ended
+                .last_word()
+                .is_some_and(|last| Arc::ptr_eq(&last, &given[2]))
+        );
     }
 
     #[test]

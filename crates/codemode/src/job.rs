@@ -193,6 +193,7 @@ fn suspend_cell(cell: &Arc<Cell>, body: Box<Body>, outcome: CellOutcome) {
         shared.idle.pause(now);
     }
     shared.stage = Stage::Suspended(body);
+    let is_first = shared.history.last_seq() == 0;
     shared
         .history
         .record(Arc::clone(&outcome), true, REPEATED_RESULTS as usize);
@@ -201,11 +202,48 @@ fn suspend_cell(cell: &Arc<Cell>, body: Box<Body>, outcome: CellOutcome) {
     drop(shared);
     services.shelve(cell.id, cell, due);
     tracing::debug!(cell = %cell.id, "suspended");
-    deliver(cell, waiter, outcome);
-    // Whoever stopped the cell in the last moment found it running.
-    if let Some(stopped) = cell.stop_reason() {
-        end_suspended(cell, &stopped.error());
+    if is_first {
+        watch_run(cell);
     }
+    end_if_stopped(cell);
+    deliver(cell, waiter, cell.last_word().unwrap_or(outcome));
+}
+
+/// Ends a cell that was stopped in the last moment: whoever stopped it found it running, and whoever
+/// ended its run did not find it on the shelf.
+fn end_if_stopped(cell: &Arc<Cell>) {
+    let run_is_over = cell.run.end.is_cancelled();
+    let reason = cell.stop_reason();
+    if let Some(reason) = reason.or_else(|| run_is_over.then_some(StopReason::Aborted)) {
+        end_suspended(cell, &reason.error());
+    }
+    if run_is_over {
+        cell.services.shelf().remove(&cell.id);
+    }
+}
+
+/// Has a suspended cell ended when its run is aborted. The task is gone with the cell.
+fn watch_run(cell: &Arc<Cell>) {
+    let (run_abort, over) = (cell.run_abort.clone(), cell.abort.clone());
+    let watched = Arc::downgrade(cell);
+    let watching = async move {
+        tokio::select! {
+            biased;
+            () = over.cancelled() => return,
+            () = run_abort.cancelled() => {}
+        }
+        if let Some(cell) = watched.upgrade() {
+            stop(&cell, StopReason::Aborted);
+        }
+    };
+    let services = &cell.services;
+    services.tasks.spawn_on(watching, &services.parts.runtime);
+}
+
+/// Stops a cell, whatever it does: one that is suspended ends here, one with a leg by itself.
+pub(crate) fn stop(cell: &Arc<Cell>, reason: StopReason) {
+    cell.stop_with(reason);
+    end_suspended(cell, &reason.error());
 }
 
 /// Records the last result of a cell and gives it.
@@ -215,6 +253,7 @@ fn end_cell(cell: &Arc<Cell>, outcome: CellOutcome) {
     let mut shared = cell.lock();
     let was_suspended = shared.history.last_seq() > 0;
     shared.stage = Stage::Ended;
+    shared.place = None;
     let waiter = shared.waiter.take();
     if !shared.calls.ledger().called().is_empty() {
         let approvals = services.parts.executor.approvals();
@@ -223,6 +262,7 @@ fn end_cell(cell: &Arc<Cell>, outcome: CellOutcome) {
     if !was_suspended {
         // Nobody knows its id, so nobody can ask again.
         drop(shared);
+        cell.abort.cancel();
         deliver(cell, waiter, outcome);
         return;
     }
@@ -233,7 +273,7 @@ fn end_cell(cell: &Arc<Cell>, outcome: CellOutcome) {
     shared.idle.restart_same(now);
     let due = shared.idle.expires_at();
     drop(shared);
-    services.give_place_back();
+    cell.abort.cancel();
     services.reschedule(cell.id, due);
     deliver(cell, waiter, outcome);
 }
@@ -287,9 +327,17 @@ pub(crate) fn look_after(services: &Arc<Services>, cell: &Arc<Cell>, now: Instan
         return;
     }
     if shared.idle.expires_at() > now {
-        let due = cell.due(&shared).max(now + Duration::from_millis(1));
+        let is_overdue = matches!(shared.stage, Stage::Suspended(_))
+            && shared.run_deadline.is_some_and(|end| now >= end);
+        let due = match is_overdue {
+            true => shared.idle.life_end(),
+            false => cell.due(&shared).max(now + Duration::from_millis(1)),
+        };
         drop(shared);
         services.shelve(cell.id, cell, due);
+        if is_overdue {
+            stop(cell, StopReason::RunDeadline);
+        }
         return;
     }
     match &shared.stage {
@@ -308,9 +356,12 @@ pub(crate) fn look_after(services: &Arc<Services>, cell: &Arc<Cell>, now: Instan
 fn expire(services: &Arc<Services>, cell: &Arc<Cell>, mut shared: MutexGuard<'_, Shared>) {
     let stage = std::mem::replace(&mut shared.stage, Stage::Ended);
     let effects = cell.close_books(&mut shared);
+    shared.place = None;
     drop(shared);
     drop(stage);
-    services.give_place_back();
+    cell.abort.cancel();
+    let approvals = services.parts.executor.approvals();
+    approvals.forget_cell(&cell.id.to_string());
     tracing::info!(cell = %cell.id, "expired");
     leave_stone(services, cell, effects);
 }

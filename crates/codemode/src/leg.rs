@@ -15,6 +15,7 @@ use codecell_sandbox::{
 use codecell_script::Prepared;
 
 use crate::catalog_facts::CatalogFacts;
+use crate::calls::HostCall;
 use crate::cell::{Cell, Event, StopReason};
 use crate::dispatch::{self, GuestCall};
 use crate::failure::CellError;
@@ -24,6 +25,7 @@ use crate::leg_clock::LegClock;
 use crate::limits;
 use crate::options::{CodeModeOptions, Park};
 use crate::output::Output;
+use crate::services::Place;
 
 /// What a cell's legs hand on to each other.
 pub(crate) struct Body {
@@ -38,6 +40,8 @@ pub(crate) struct Body {
     pub(crate) inferred: Option<Language>,
     pub(crate) value: Option<ProgramValue>,
     pub(crate) guest_time: Duration,
+    /// Host time spent on answers to searches and the like; it counts against the same budget.
+    pub(crate) answer_time: Duration,
     pub(crate) peak_bytes: u64,
     pub(crate) suspend_time: Option<Duration>,
     pub(crate) resume_time: Option<Duration>,
@@ -91,6 +95,7 @@ impl Body {
             inferred: None,
             value: None,
             guest_time: Duration::ZERO,
+            answer_time: Duration::ZERO,
             peak_bytes: 0,
             suspend_time: None,
             resume_time: None,
@@ -177,14 +182,14 @@ impl<'a> Leg<'a> {
     pub(crate) fn resume(&mut self) -> Result<LegEnd, CellError> {
         self.check_stopped()?;
         if std::mem::take(&mut self.body.yielded) {
-            let now_us = self.cell.services.unix_us();
+            let now_us = self.cell.unix_us();
             self.cell.lock().calls.push_yield(now_us);
         }
         self.cell.pump();
         self.run(None)
     }
 
-    fn check_stopped(&self) -> Result<(), CellError> {
+    pub(crate) fn check_stopped(&self) -> Result<(), CellError> {
         match self.cell.stop_reason() {
             Some(reason) => Err(reason.error()),
             None => Ok(()),
@@ -198,14 +203,19 @@ impl<'a> Leg<'a> {
                 let after = self.judge(slice)?;
                 self.cell.pump();
                 match after {
-                    After::Done => return self.ended(),
+                    After::Done => {
+                        dispatch::finish_host_calls(self);
+                        return self.ended();
+                    }
                     After::Yielded => {
                         self.body.yielded = true;
+                        dispatch::answer_host_calls(self, u64::MAX)?;
                         return self.suspend(WaitingReason::Yield);
                     }
                     After::Idle => {}
                 }
             }
+            dispatch::answer_host_calls(self, limits::HOST_BATCH_CALLS)?;
             if self.body.options.park == Park::EveryAwait {
                 self.park()?;
             }
@@ -219,8 +229,23 @@ impl<'a> Leg<'a> {
         }
     }
 
-    fn may_start(&self) -> bool {
-        self.clock.may_start(self.cell.services.now())
+    pub(crate) fn may_start(&self) -> bool {
+        let now = self.cell.services.now();
+        self.clock.may_start(now) && self.run_deadline.is_none_or(|end| now < end)
+    }
+
+    /// Charges time that the host spent on the program's questions to the cell's processor time.
+    pub(crate) fn charge(&mut self, spent: Duration) -> Result<(), CellError> {
+        self.body.answer_time += spent;
+        let max_guest_ms = self.body.options.max_guest_ms;
+        if self.body.guest_time + self.body.answer_time > Duration::from_millis(max_guest_ms) {
+            return Err(CellError::GuestBudget { max_guest_ms });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn take_host_call(&self) -> Option<HostCall> {
+        self.cell.lock().calls.take_host()
     }
 
     fn next_event(&mut self) -> Event {
@@ -307,14 +332,15 @@ impl<'a> Leg<'a> {
         let clock_end = self.clock.deadline().unwrap_or(now);
         let budget = Duration::from_millis(self.body.options.max_guest_ms);
         Entry {
-            now_us: services
+            now_us: self
+                .cell
                 .unix_us()
                 .max(self.cell.lock().calls.last_stamp_us()),
             seed: self.seed.take(),
             deadline: self
                 .run_deadline
                 .map_or(clock_end, |run| run.min(clock_end)),
-            guest_budget: budget.saturating_sub(self.body.guest_time),
+            guest_budget: budget.saturating_sub(self.body.guest_time + self.body.answer_time),
         }
     }
 
@@ -469,14 +495,13 @@ impl<'a> Leg<'a> {
     fn suspend(&mut self, reason: WaitingReason) -> Result<LegEnd, CellError> {
         let is_first = self.cell.lock().history.last_seq() == 0;
         let services = Arc::clone(&self.cell.services);
-        if is_first && !services.take_place(self.body.options.max_suspended_runs) {
-            return Err(CellError::TooManySuspended);
+        if is_first {
+            // With the cell, so that it is given back however this leg ends.
+            let place = Place::take(&services, self.body.options.max_suspended_runs)
+                .ok_or(CellError::TooManySuspended)?;
+            self.cell.lock().place = Some(place);
         }
-        let frozen = self.freeze();
-        if frozen.is_err() && is_first {
-            services.give_place_back();
-        }
-        if let Some(snapshot) = frozen? {
+        if let Some(snapshot) = self.freeze()? {
             let held = Held::hold(&services, snapshot);
             self.body.snapshot_bytes = Some(held.raw_bytes());
             self.body.held = Some(held);

@@ -57,10 +57,14 @@ impl LegClock {
         Some(self.start + self.timeout + held)
     }
 
-    /// Whether enough is left to start guest code again.
+    /// Whether enough is left to start guest code again. That restarts the clock, so what is left
+    /// of a hold does not count.
     pub(crate) fn may_start(&self, now: Instant) -> bool {
         let needed = MIN_START.min(self.timeout / 2);
-        self.deadline()
+        let mut running = self.clone();
+        running.set_held(false, now);
+        running
+            .deadline()
             .is_none_or(|deadline| deadline.saturating_duration_since(now) >= needed)
     }
 
@@ -103,6 +107,16 @@ mod tests {
         clock.set_held(true, start + 400 * MS);
         clock.set_held(false, start + 1400 * MS);
         assert_eq!(clock.deadline(), Some(start + 1500 * MS));
+    }
+
+    #[test]
+    fn the_rest_of_a_hold_is_no_time_for_guest_code() {
+        let start = Instant::now();
+        let mut clock = LegClock::new(start, 1000 * MS, Some(5000 * MS));
+        clock.set_held(true, start + 900 * MS);
+        assert!(!clock.may_start(start + 950 * MS));
+        clock.set_held(false, start + 950 * MS);
+        assert_eq!(clock.deadline(), Some(start + 1050 * MS));
     }
 
     #[test]

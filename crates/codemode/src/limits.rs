@@ -58,6 +58,14 @@ limits! {
     TIMERS: "timers", 1024, "timers", "", "`setTimeout` throws";
     /// The share of `maxOutputBytes` that console text may take: one part in so many.
     CONSOLE_SHARE: "console text, as a share of maxOutputBytes: one in", 4, "parts", "", "cut with a marker";
+    /// The message of one rejection.
+    REJECTION_BYTES: "message of one rejection", 64 * 1024, "bytes", "", "cut with a marker";
+    /// Calls that the host answers itself before the guest gets the answers that there are.
+    HOST_BATCH_CALLS: "searches, descriptions and loads answered in one go", 64, "calls", "",
+        "the rest is answered after the guest has taken these";
+    /// Calls that a waiting result lists.
+    PENDING_LISTED: "calls that a waiting result lists", 32, "calls", "half of maxOutputBytes",
+        "`morePendingToolCalls` counts the rest";
     /// Items of output in a cell's life.
     OUTPUT_ITEMS: "output items", 10_000, "items", "", "`text` and `json` throw a `RangeError`";
     /// Saved results of one run.
@@ -65,6 +73,8 @@ limits! {
         "`results.save` rejects with `saved_results_full`";
     /// Binary content that one run keeps for its output.
     BINARY_BYTES: "binary content kept for a run", 10 * MIB, "bytes", "", "the oldest content loses its `ref`";
+    /// Pieces of binary content that one run keeps for its output.
+    BINARY_BLOCKS: "pieces of binary content kept for a run", 1024, "pieces", "", "the oldest content loses its `ref`";
     /// Results of a cell that can be asked for again.
     REPEATED_RESULTS: "earlier results that `wait` gives again", 16, "results", "", "`invalid_arguments`";
     /// The engine's own stack.

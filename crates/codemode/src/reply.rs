@@ -10,6 +10,7 @@ use codecell_protocol::CallState;
 use serde::Serialize;
 
 use crate::calls::Refusal;
+use crate::limits::REJECTION_BYTES;
 
 /// One catchable error.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +42,8 @@ impl Rejection {
         state: CallState,
     ) -> Self {
         Self {
-            code: code.into(),
-            message: message.into(),
+            code: cut(code.into(), CODE_BYTES),
+            message: cut(message.into(), REJECTION_BYTES),
             tool,
             state,
         }
@@ -76,6 +77,15 @@ impl Rejection {
              ask the tool for less, for example a range or a filter"
         );
         Self::new("reply_too_large", message, Some(Arc::clone(tool)), state)
+    }
+
+    /// An answer of the host itself that does not fit into a message.
+    pub(crate) fn answer_too_large(bytes: u64, max_bytes: u64) -> Self {
+        let message = format!(
+            "the answer has {bytes} bytes, at most {max_bytes} can be delivered; keep or ask for \
+             smaller parts"
+        );
+        Self::not_started("reply_too_large", message, None)
     }
 
     pub(crate) fn replies_full(tool: &Arc<str>, state: CallState, max_bytes: u64) -> Self {
@@ -115,6 +125,22 @@ impl Rejection {
         serde_json::to_string(&wire)
             .unwrap_or_else(|_| r#"{"message":"the call failed"}"#.to_owned())
     }
+}
+
+/// A code is a word, whatever a tool says.
+const CODE_BYTES: u64 = 128;
+
+/// The text, or its head in at most `max_bytes` with a mark of the cut.
+fn cut(mut text: String, max_bytes: u64) -> String {
+    let max_bytes = max_bytes as usize;
+    if text.len() > max_bytes {
+        let end = (0..=max_bytes - "…".len())
+            .rev()
+            .find(|at| text.is_char_boundary(*at));
+        text.truncate(end.unwrap_or(0));
+        text.push('…');
+    }
+    text
 }
 
 #[cfg(test)]

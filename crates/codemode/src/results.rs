@@ -20,7 +20,7 @@ use crate::cut;
 use crate::deep_json;
 use crate::failure::CellError;
 use crate::leg::{Body, Leg, ProgramValue};
-use crate::limits::{JSON_DEPTH_LEVELS, kept_bytes};
+use crate::limits::{JSON_DEPTH_LEVELS, kept_bytes, message_bytes};
 use crate::options::OutputOverflow;
 use crate::outcome::CellOutcome;
 use crate::run_state::RunState;
@@ -178,6 +178,13 @@ fn warning(kind: &str, message: String) -> Warning {
 
 fn save(leg: &Leg<'_>, json: &str) -> Result<SavedResult, String> {
     let max_bytes = kept_bytes(&leg.body.options);
+    let max_load_bytes = message_bytes(&leg.body.options);
+    if json.len() as u64 > max_load_bytes {
+        return Err(format!(
+            "{} bytes are more than the {max_load_bytes} that results.load can deliver",
+            json.len()
+        ));
+    }
     let saved = leg.cell.run.saved().save(json, Owner::Host, max_bytes);
     saved.map_err(|error| error.to_string())
 }
@@ -185,21 +192,23 @@ fn save(leg: &Leg<'_>, json: &str) -> Result<SavedResult, String> {
 /// The result of a cell that is suspended.
 pub(crate) fn waiting(leg: &mut Leg<'_>, reason: WaitingReason) -> CellOutcome {
     let max_bytes = leg.body.options.max_output_bytes;
-    let output = leg.body.output.take_what_fits(max_bytes);
-    let content = content(&leg.cell.run, None, &output);
     let now = leg.cell.services.now();
     let shared = leg.cell.lock();
-    let mut pending = shared.calls.pending(now);
+    let (mut pending, more) = shared.calls.pending(now, max_bytes / 2);
     let (seq, effects) = (shared.history.next_seq(), shared.calls.ledger().effects());
     drop(shared);
-    if let (true, Some(since)) = (pending.is_empty(), leg.body.timer_since()) {
+    if let (true, Some(since)) = (pending.is_empty() && more == 0, leg.body.timer_since()) {
         pending.push(timer(since, now));
     }
+    let used = serde_json::to_string(&pending).map_or(0, |json| json.len() as u64);
+    let output = leg.body.output.take_what_fits(max_bytes.saturating_sub(used));
+    let content = content(&leg.cell.run, None, &output);
     let result = CellResult::Waiting(Waiting {
         run_id: leg.cell.id,
         seq,
         reason,
         pending_tool_calls: pending,
+        more_pending_tool_calls: more,
         output,
         effects,
         warnings: std::mem::take(&mut leg.body.warnings),
@@ -222,19 +231,20 @@ fn timer(since: Instant, now: Instant) -> PendingCall {
 pub(crate) fn failed(leg: &mut Leg<'_>, error: CellError, effects: Option<Effects>) -> CellOutcome {
     let advice = leg.cell.lock().calls.ledger().retry_advice();
     let max_bytes = leg.body.options.max_output_bytes;
-    let text = with_advice(error.to_string(), &advice);
     let mut failure = error.to_failure();
-    let error = cut_text(text, max_bytes / 2);
+    // What the program says is cut first: what must not be repeated has to stay.
+    let advice = cut_text(advice, max_bytes / 2);
+    let own = (max_bytes / 2).saturating_sub(advice.len() as u64).max(max_bytes / 8);
+    let error = with_advice(cut_text(error.to_string(), own), &advice);
     bound_failure(&mut failure, max_bytes / 8);
     let used = error.len() as u64 + failure.frame.as_ref().map_or(0, |frame| frame.len() as u64);
     let mut output = leg
         .body
         .output
-        .take_what_fits(max_bytes.saturating_sub(used));
+        .take_what_fits(max_bytes.saturating_sub(used + CUT_NOTE_BYTES));
     if leg.body.output.has_items() {
-        leg.body.output.clear();
         output.push(OutputItem::Text {
-            text: "[output cut]".to_owned(),
+            text: save_rest(leg, &mut failure),
         });
     }
     let content = content(&leg.cell.run, None, &output);
@@ -248,6 +258,29 @@ pub(crate) fn failed(leg: &mut Leg<'_>, error: CellError, effects: Option<Effect
         telemetry: telemetry_of(leg),
     });
     CellOutcome { result, content }
+}
+
+/// Room for the note about output that was cut, in bytes.
+const CUT_NOTE_BYTES: u64 = 256;
+
+/// Saves the output that a failed result has no room for, and says where it is.
+fn save_rest(leg: &mut Leg<'_>, failure: &mut Failure) -> String {
+    let rest = leg.body.output.to_json();
+    leg.body.output.clear();
+    if failure.saved.is_some() {
+        return "[output cut: it is part of what is saved]".to_owned();
+    }
+    match save(leg, &rest) {
+        Ok(saved) => {
+            let id = &saved.id;
+            let note = format!(
+                "[output cut: results.load(\"{id}\") gives the rest in another cell of this run]"
+            );
+            failure.saved = Some(saved);
+            note
+        }
+        Err(_) => "[output cut: the rest could not be saved]".to_owned(),
+    }
 }
 
 /// The text, and after it what must not be repeated.
@@ -316,21 +349,11 @@ pub(crate) fn ended_without_leg(
 }
 
 fn content(run: &RunState, value: Option<&RawValue>, output: &[OutputItem]) -> Vec<ContentBlock> {
-    let store = run.binary();
-    let mut found: Vec<ContentBlock> = value
-        .map(|value| store.named_in(value.get()))
-        .unwrap_or_default();
-    for item in output {
-        let OutputItem::Json { value } = item else {
-            continue;
-        };
-        for block in store.named_in(value.get()) {
-            if !found.contains(&block) {
-                found.push(block);
-            }
-        }
-    }
-    found
+    let items = output.iter().filter_map(|item| match item {
+        OutputItem::Json { value } => Some(value.get()),
+        _ => None,
+    });
+    run.binary().named_in(value.map(RawValue::get).into_iter().chain(items))
 }
 
 fn telemetry_of(leg: &Leg<'_>) -> Telemetry {

@@ -159,18 +159,6 @@ impl Services {
         }
     }
 
-    /// Takes one of `max` places for suspended cells.
-    pub(crate) fn take_place(&self, max: u64) -> bool {
-        let take = |taken: u64| (taken < max).then_some(taken + 1);
-        self.suspended
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, take)
-            .is_ok()
-    }
-
-    pub(crate) fn give_place_back(&self) {
-        self.suspended.fetch_sub(1, Ordering::AcqRel);
-    }
-
     /// Suspended cells, those that a `wait` has woken included.
     pub(crate) fn suspended(&self) -> u64 {
         self.suspended.load(Ordering::Acquire)
@@ -200,5 +188,30 @@ impl Services {
     /// Bytes of the snapshots that are held.
     pub(crate) fn suspended_bytes(&self) -> u64 {
         self.suspended_bytes.load(Ordering::Acquire)
+    }
+}
+
+/// A place among the suspended cells of the process, given back when it is dropped.
+pub(crate) struct Place {
+    services: Arc<Services>,
+}
+
+impl Place {
+    /// Takes one of `max` places, if one is free.
+    pub(crate) fn take(services: &Arc<Services>, max: u64) -> Option<Self> {
+        let take = |taken: u64| (taken < max).then_some(taken + 1);
+        services
+            .suspended
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, take)
+            .ok()?;
+        Some(Self {
+            services: Arc::clone(services),
+        })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.services.suspended.fetch_sub(1, Ordering::AcqRel);
     }
 }

@@ -11,11 +11,11 @@ use codecell_protocol::{CellId, Effects, WaitInput};
 use codecell_sandbox::Ticket;
 use tokio::sync::oneshot;
 
-use crate::cell::{Cell, Stage};
+use crate::cell::{Cell, Stage, StopReason};
 use crate::code_mode::{CodeMode, answer_of, bounds, unshared};
 use crate::failure::CellError;
 use crate::history::Ask;
-use crate::job::LegJob;
+use crate::job::{self, LegJob};
 use crate::options::CodeModeOptions;
 use crate::outcome::CellOutcome;
 use crate::results;
@@ -49,19 +49,52 @@ impl CodeMode {
         ctx: &RunContext,
     ) -> Result<Arc<CellOutcome>, Refusal> {
         let (id, cell) = self.find(&input.run_id, &ctx.scope)?;
-        let options = self.check_run(ctx, &cell.run)?;
-        let answered = match self.ask(&cell, input.after)? {
-            Asked::Again(outcome) => return Ok(outcome),
-            Asked::Attached(answered) => (answered, None),
-            Asked::Due => self.resume(id, &cell, &options, ctx).await?,
+        let outcome = match self.outcome_of(id, &cell, input.after, ctx).await {
+            Ok(outcome) => outcome,
+            Err(error) => self.without_leg(&cell, error, ctx).await?,
         };
-        let (answered, ticket) = answered;
-        let outcome = match ticket {
-            Some(ticket) => answer_of(&cell, answered, ctx, &ticket).await?,
-            None => answered.await.map_err(|_| CellError::WorkerCrashed)?,
-        };
-        cell.lock().history.delivered();
+        cell.lock().history.delivered(&outcome);
         Ok(outcome)
+    }
+
+    async fn outcome_of(
+        &self,
+        id: CellId,
+        cell: &Arc<Cell>,
+        after: Option<u64>,
+        ctx: &RunContext,
+    ) -> Result<Arc<CellOutcome>, CellError> {
+        let options = self.check_run(ctx, &cell.run)?;
+        match self.ask(cell, after)? {
+            Asked::Again(outcome) => Ok(outcome),
+            Asked::Attached(answered) => answer_of(cell, answered, ctx, None).await,
+            Asked::Due => {
+                let (answered, ticket) = self.resume(id, cell, &options, ctx).await?;
+                answer_of(cell, answered, ctx, Some(&ticket)).await
+            }
+        }
+    }
+
+    /// What there is to say of a cell when no leg could run: if its run is over, so is the cell, and
+    /// its last result tells what it has done.
+    async fn without_leg(
+        &self,
+        cell: &Arc<Cell>,
+        error: CellError,
+        ctx: &RunContext,
+    ) -> Result<Arc<CellOutcome>, Refusal> {
+        let reason = match error {
+            CellError::Aborted => StopReason::Aborted,
+            CellError::RunDeadline => StopReason::RunDeadline,
+            CellError::Expired => return cell.last_word().ok_or_else(|| with_effects(error, cell)),
+            error => return Err(error.into()),
+        };
+        job::stop(cell, reason);
+        match self.ask(cell, None) {
+            Ok(Asked::Again(outcome)) => Ok(outcome),
+            Ok(Asked::Attached(answered)) => Ok(answer_of(cell, answered, ctx, None).await?),
+            Ok(Asked::Due) | Err(_) => Err(with_effects(reason.error(), cell)),
+        }
     }
 
     /// The cell of this id, if it is the caller's.
@@ -135,29 +168,56 @@ impl CodeMode {
         cell: &Arc<Cell>,
         options: &CodeModeOptions,
         ctx: &RunContext,
-    ) -> Result<(oneshot::Receiver<Arc<CellOutcome>>, Option<Ticket>), CellError> {
+    ) -> Result<(oneshot::Receiver<Arc<CellOutcome>>, Ticket), CellError> {
         let services = self.services();
-        let room = self
-            .memory_for(options.memory_limit_bytes, options.timeout_ms)
-            .await?;
+        let _awake = KeptAlive::keep(cell);
+        let room = self.memory_for(options, ctx, &cell.run).await?;
         let tools = narrowed(cell, ctx)?;
         let (answer, answered) = oneshot::channel();
         let mut shared = cell.lock();
         let stage = std::mem::replace(&mut shared.stage, Stage::Running);
         let Stage::Suspended(mut body) = stage else {
+            let is_running = matches!(stage, Stage::Running);
             shared.stage = stage;
-            return Err(CellError::AlreadyResuming);
+            return Err(match is_running {
+                true => CellError::AlreadyResuming,
+                false => CellError::Expired,
+            });
         };
         body.options = body.options.tightened_by(options);
         let approval_ttl = Duration::from_secs(body.options.approval_ttl_seconds);
         cell.begin_leg(&mut shared, bounds(&body.options), tools, approval_ttl);
         shared.waiter = Some(answer);
+        shared.run_deadline = ctx.deadline;
         let life_end = shared.idle.life_end();
         drop(shared);
         services.reschedule(id, life_end);
         let job = LegJob::wait(cell, body, ctx.deadline, room);
         let ticket = self.spawn(&ctx.scope, job)?;
-        Ok((answered, Some(ticket)))
+        Ok((answered, ticket))
+    }
+}
+
+/// A `wait` in flight: the idle time of its cell stands still, whatever the `wait` waits for.
+struct KeptAlive<'a>(&'a Arc<Cell>);
+
+impl<'a> KeptAlive<'a> {
+    fn keep(cell: &'a Arc<Cell>) -> Self {
+        let services = &cell.services;
+        let mut shared = cell.lock();
+        shared.idle.pause(services.now());
+        let due = cell.due(&shared);
+        drop(shared);
+        services.reschedule(cell.id, due);
+        Self(cell)
+    }
+}
+
+impl Drop for KeptAlive<'_> {
+    /// Goes on counting if the cell is as suspended as before.
+    fn drop(&mut self) {
+        let due = self.0.judge_idle(&mut self.0.lock());
+        self.0.told(due);
     }
 }
 
@@ -180,6 +240,14 @@ impl From<CellError> for Refusal {
             error,
             effects: None,
         }
+    }
+}
+
+/// A refusal that tells what the cell had done.
+fn with_effects(error: CellError, cell: &Cell) -> Refusal {
+    Refusal {
+        error,
+        effects: cell.lock().calls.ledger().effects().map(Box::new),
     }
 }
 

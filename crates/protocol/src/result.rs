@@ -112,6 +112,9 @@ pub struct Waiting {
     /// The calls that are not settled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending_tool_calls: Vec<PendingCall>,
+    /// How many more there are than `pending_tool_calls` lists.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub more_pending_tool_calls: u64,
     /// Output since the last result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<OutputItem>,
@@ -123,6 +126,12 @@ pub struct Waiting {
     pub warnings: Vec<Warning>,
     /// Counts and sizes.
     pub telemetry: Telemetry,
+}
+
+/// Whether a count is zero, and so left out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The cell is over without a value, or never began.

@@ -147,10 +147,21 @@ fn a_turn_is_admitted_or_refused_by_count_and_by_bytes() {
 }
 
 #[test]
+fn a_closed_call_is_never_handed_over() {
+    let (mut calls, now) = calls_with(&[1, 2]);
+    started(&mut calls);
+    calls.set_approval(1, Some(now));
+    assert_eq!(calls.expire_approvals(Duration::ZERO, now, 1), [1]);
+    assert!(!calls.handed_over(1));
+    calls.finish();
+    assert!(!calls.handed_over(2));
+}
+
+#[test]
 fn calls_at_the_end_are_unknown_once_handed_over() {
     let (mut calls, _) = calls_with(&[1, 2, 3]);
     started(&mut calls);
-    calls.handed_over(1);
+    assert!(calls.handed_over(1));
     calls.finish();
     let effects = calls.ledger().effects().expect("writes");
     let states: Vec<_> = effects
@@ -194,7 +205,8 @@ fn approvals_expire_as_not_started() {
         "{}",
         reply.payload
     );
-    assert_eq!(calls.pending(now)[0].state, PendingState::Approval);
+    let (pending, more) = calls.pending(now, 1000);
+    assert_eq!((pending[0].state, more), (PendingState::Approval, 0));
 }
 
 #[test]
@@ -206,6 +218,85 @@ fn a_refused_call_is_in_the_ledger_and_remembered() {
         calls.ledger().effects().map(|effects| effects.not_started),
         Some(1)
     );
+}
+
+#[test]
+fn a_long_list_of_pending_calls_is_cut_and_counted() {
+    let ids: Vec<u32> = (1..=100).collect();
+    let (mut calls, now) = calls_with(&ids);
+    started(&mut calls);
+    calls.set_approval(2, Some(now));
+    let (pending, more) = calls.pending(now, u64::MAX);
+    assert_eq!((pending.len(), more), (32, 68));
+    let (pending, more) = calls.pending(now, 200);
+    assert_eq!(
+        (pending[0].id.as_str(), pending[0].state, pending.len(), more),
+        ("c2", PendingState::Approval, 1, 99)
+    );
+    assert!(serde_json::to_string(&pending).unwrap().len() <= 200);
+}
+
+#[test]
+fn a_rejection_is_never_larger_than_a_message() {
+    let (mut calls, _) = calls_with(&[1, 2]);
+    calls.set_bounds(CallBounds {
+        message_bytes: 1 << 20,
+        ..BOUNDS
+    });
+    started(&mut calls);
+    let reject = |text: &str| {
+        Answer::Reject(Rejection::new("c", text.repeat(1_000_000), None, CallState::Committed))
+    };
+    calls.settle(1, CallState::Committed, reject("x"), 1);
+    // Escaped, each character of it has six bytes.
+    calls.settle(2, CallState::Committed, reject("\u{1}"), 2);
+    let replies = calls.take_replies(u64::MAX);
+    assert!(replies[0].payload.contains("xxx…"), "its head is kept");
+    for reply in &replies {
+        assert_eq!(reply.kind, SettlementKind::Reject);
+        assert!(reply.payload.len() <= 1 << 20, "{}", reply.payload.len());
+    }
+}
+
+fn host_call(guest_id: u32) -> HostCall {
+    HostCall {
+        guest_id,
+        method: Method::ResultsLoad,
+        target: "r1".into(),
+        arguments: "[]".into(),
+    }
+}
+
+#[test]
+fn the_host_answers_only_while_there_is_room() {
+    let (mut calls, now) = calls_with(&[]);
+    for id in [1, 2, 3] {
+        calls.enqueue_host(host_call(id), now);
+    }
+    assert!(calls.is_live(1));
+    assert_eq!(calls.next_for_host().map(|call| call.guest_id), Some(1));
+    calls.answer(1, text(30), 1);
+    assert!(calls.next_for_host().is_none(), "half of the room is used");
+    let (pending, more) = calls.pending(now, 1000);
+    assert_eq!((pending.len(), pending[0].method.as_str(), more), (2, "results.load", 0));
+    calls.take_replies(u64::MAX);
+    assert_eq!(calls.next_for_host().map(|call| call.guest_id), Some(2));
+    calls.answer(2, text(41), 2);
+    assert!(calls.take_replies(u64::MAX)[0].payload.contains("reply_too_large"));
+}
+
+#[test]
+fn nothing_starts_once_the_cell_winds_down() {
+    let (mut calls, now) = calls_with(&[1, 2, 3]);
+    calls.enqueue_host(host_call(9), now);
+    assert_eq!(started(&mut calls), [1, 2]);
+    calls.close();
+    calls.settle(1, CallState::Committed, text(1), 1);
+    assert_eq!(started(&mut calls), [] as [u32; 0]);
+    assert!(calls.next_for_host().is_none());
+    calls.finish();
+    let effects = calls.ledger().effects().expect("writes");
+    assert_eq!((effects.committed, effects.not_started), (1, 2));
 }
 
 #[test]

@@ -122,3 +122,22 @@ async fn a_guest_that_spins_meanwhile_is_stopped_at_its_deadline() {
         Some((1, 0))
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lasting_answer_ends_with_its_session() {
+    let world = asking(CodeModeOptions::default());
+    let asked = || {
+        let log = world.stage.log();
+        log.iter().filter(|line| *line == "asked echo_w").count()
+    };
+    for count in [1, 1, 2] {
+        if count == 2 {
+            world.code_mode.end_session("owner", "main", "session");
+        }
+        if asked() < count {
+            world.stage.release("approve tool");
+        }
+        assert_eq!(value(&world.exec(CALL).await)["v"], 1);
+        assert_eq!(asked(), count);
+    }
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use codecell_codemode::{CodeModeOptions, RunContext, Scope};
+use codecell_codemode::{CodeModeOptions, ProcessLimits, RunContext, Scope};
 use codecell_protocol::{CellResult, FailureKind, PendingState, WaitingReason};
 use codecell_sandbox::{Sandbox, SandboxOptions};
 use serde_json::json;
@@ -188,11 +188,161 @@ async fn dropping_an_exec_aborts_and_dropping_a_wait_detaches() {
         }
     }
     world.stage.release("b");
+    // No `wait` is attached when the leg that it has left behind ends.
+    let is_over = |outcome: codecell_codemode::CellOutcome| {
+        error(&outcome).contains("the last one is number 2")
+    };
+    while !is_over(world.wait_after(&id, Some(9)).await) {
+        tokio::task::yield_now().await;
+    }
     let found = world.wait(&id).await;
     assert_eq!(seq(&found), 2, "the leg went on: {}", text(&found));
     assert!(text(&found).contains("once"));
     assert_eq!(value(&world.wait(&id).await), 2);
     assert!(!world.stage.log().iter().any(|line| line == "echo_w never"));
+}
+
+/// A cell that is suspended after a write, with a read in flight.
+async fn suspended_writer(world: &World, run: &RunContext) -> String {
+    let code = "await tools.echo_w({}); tools.hang({}); await yield_control(); return 1";
+    let id = run_id(&world.exec_in(code, run).await);
+    world.stage.wait_for("hang").await;
+    id
+}
+
+fn committed(outcome: &codecell_codemode::CellOutcome) -> u64 {
+    let CellResult::Failed(failed) = &outcome.result else {
+        panic!("not failed: {}", text(outcome))
+    };
+    failed
+        .effects
+        .as_ref()
+        .map_or(0, |effects| effects.committed.into())
+}
+
+async fn until_none_is_suspended(world: &World) {
+    let ended = async {
+        while world.code_mode.suspended() > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    let ended = tokio::time::timeout(Duration::from_secs(60), ended).await;
+    assert!(ended.is_ok(), "the cell stays suspended");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_abort_of_a_run_reaches_a_suspended_cell() {
+    let world = World::new();
+    let id = suspended_writer(&world, &world.run).await;
+    world.run.abort.cancel();
+    until_none_is_suspended(&world).await;
+    let outcome = world.wait(&id).await;
+    assert_eq!(kind(&outcome), FailureKind::Aborted);
+    assert_eq!(committed(&outcome), 1, "{}", text(&outcome));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_deadline_of_a_run_reaches_a_suspended_cell() {
+    for sweeps in [true, false] {
+        let world = World::new();
+        let deadline = std::time::Instant::now() + Duration::from_secs(600);
+        let run = RunContext {
+            deadline: Some(deadline),
+            ..world.run.clone()
+        };
+        let id = suspended_writer(&world, &run).await;
+        world.clock.advance(Duration::from_secs(601));
+        if sweeps {
+            world.code_mode.sweep();
+            assert_eq!(world.code_mode.suspended(), 0);
+        }
+        let outcome = world.wait_in(&id, None, &run).await;
+        assert_eq!(kind(&outcome), FailureKind::RunDeadline);
+        assert_eq!(committed(&outcome), 1, "{}", text(&outcome));
+        assert_eq!(world.code_mode.suspended(), 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_abort_reaches_a_wait_that_has_no_memory_yet() {
+    let world = Arc::new(World::of(Setup {
+        limits: one_cell_at_a_time(),
+        ..Setup::default()
+    }));
+    let id = suspended_writer(&world, &world.run).await;
+    let other = RunContext {
+        abort: tokio_util::sync::CancellationToken::new(),
+        ..world.run.clone()
+    };
+    let running = {
+        let (world, other) = (Arc::clone(&world), other.clone());
+        tokio::spawn(async move {
+            let code = "return (await tools.hold({key: 'a'})).key";
+            world.exec_in(code, &other).await
+        })
+    };
+    world.stage.wait_for("hold a").await;
+    let (outcome, ()) = tokio::join!(world.wait(&id), async {
+        tokio::task::yield_now().await;
+        world.run.abort.cancel();
+    });
+    assert_eq!(kind(&outcome), FailureKind::Aborted);
+    assert_eq!(committed(&outcome), 1, "{}", text(&outcome));
+    world.stage.release("a");
+    assert_eq!(value(&running.await.unwrap()), "a");
+}
+
+fn one_cell_at_a_time() -> ProcessLimits {
+    ProcessLimits {
+        max_guest_memory_bytes: 64 << 20,
+        ..ProcessLimits::default()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_that_has_no_memory_yet_keeps_its_cell_alive() {
+    let world = Arc::new(World::of(Setup {
+        limits: one_cell_at_a_time(),
+        ..Setup::default()
+    }));
+    let id = run_id(&world.exec("await yield_control(); return 1").await);
+    let running = {
+        let world = Arc::clone(&world);
+        tokio::spawn(async move {
+            world
+                .exec("return (await tools.hold({key: 'a'})).key")
+                .await
+        })
+    };
+    world.stage.wait_for("hold a").await;
+    let wait = world.wait(&id);
+    tokio::pin!(wait);
+    // Polled once, it waits for memory.
+    tokio::select! {
+        biased;
+        outcome = &mut wait => panic!("it cannot end: {}", text(&outcome)),
+        () = std::future::ready(()) => {}
+    }
+    world.clock.advance(Duration::from_secs(1000));
+    world.code_mode.sweep();
+    world.stage.release("a");
+    assert_eq!(value(&wait.await), 1);
+    running.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn timers_do_not_follow_the_clock_on_the_wall() {
+    let options = CodeModeOptions {
+        timeout_ms: 200,
+        ..CodeModeOptions::default()
+    };
+    let world = World::new().with_options(options);
+    let code = "await new Promise(r => setTimeout(r, 600000)); return 'rung'";
+    let id = run_id(&world.exec(code).await);
+    world.clock.advance_wall(Duration::from_secs(3600));
+    assert_eq!(seq(&world.wait(&id).await), 2);
+    world.clock.advance(Duration::from_secs(600));
+    assert_eq!(value(&world.wait(&id).await), "rung");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -197,3 +197,52 @@ async fn json_is_512_levels_deep_at_most() {
             .is_error()
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_loads_at_once_are_answered_as_their_replies_are_taken() {
+    let options = CodeModeOptions {
+        memory_limit_bytes: 32 << 20,
+        ..CodeModeOptions::default()
+    };
+    let world = World::new().with_options(options);
+    let code = "const {id} = await results.save('x'.repeat(1e6)); const all = []; for (let i = 0; i < 60; i++) all.push(results.load(id).then(text => text.length)); const lengths = await Promise.all(all); return [lengths.length, lengths.every(l => l === 1e6)]";
+    assert_eq!(world.value(code).await, json!([60, true]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn searches_stand_under_the_clock_of_the_leg() {
+    let options = CodeModeOptions {
+        timeout_ms: 1000,
+        ..CodeModeOptions::default()
+    };
+    let world = World::new().with_options(options);
+    let code = "const q = Array(16).fill('fake tool that reads'); const all = []; for (let i = 0; i < 4000; i++) all.push(tools.search(q)); return (await Promise.all(all)).length";
+    let outcome = world.exec(code).await;
+    let codecell_protocol::CellResult::Waiting(waiting) = &outcome.result else {
+        panic!("not waiting: {}", text(&outcome))
+    };
+    assert_eq!(waiting.pending_tool_calls[0].method, "tools.search");
+    assert_eq!(waiting.pending_tool_calls.len(), 32);
+    assert!(waiting.more_pending_tool_calls > 0);
+    assert!(text(&outcome).contains("\"morePendingToolCalls\":"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_value_saved_in_passing_is_kept() {
+    let world = World::new();
+    assert_eq!(
+        world.value("results.save([1]); results.load('r1'); return 1").await,
+        1
+    );
+    assert_eq!(
+        world.value("return await results.load('r1')").await,
+        json!([1])
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queue_full_of_unreadable_arguments_is_no_deeper_than_one() {
+    let world = World::new();
+    let code = "let v = 1; for (let i = 0; i < 512; i++) v = [v]; const all = []; for (let i = 0; i < 10000; i++) all.push(tools.echo({v}).catch(e => e.code)); return [...new Set(await Promise.all(all))]";
+    assert_eq!(world.value(code).await, json!(["invalid_arguments"]));
+}

@@ -171,3 +171,26 @@ async fn binary_content_comes_back_as_the_real_block() {
             .is_empty()
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failing_cell_saves_what_it_cannot_show_and_keeps_its_advice() {
+    let world = World::new().with_options(CodeModeOptions {
+        max_output_bytes: 1024,
+        ..CodeModeOptions::default()
+    });
+    let outcome = world
+        .exec("await tools.echo_w({}); text('first'); text('y'.repeat(2000)); throw new Error('z'.repeat(3000))")
+        .await;
+    let CellResult::Failed(failed) = &outcome.result else {
+        panic!("not failed")
+    };
+    assert!(
+        failed.error.contains("Do not make them again"),
+        "{}",
+        failed.error
+    );
+    let saved = failed.failure.saved.as_ref().unwrap();
+    assert!(text(&outcome).contains("results.load(\\\"r1\\\")"));
+    let code = format!("return (await results.load('{}'))[0].text.length", saved.id);
+    assert_eq!(world.value(&code).await, 2000);
+}

@@ -41,11 +41,18 @@ pub(crate) fn sandbox() -> Sandbox {
 #[derive(Default)]
 pub(crate) struct MovedClock {
     ahead_ms: AtomicU64,
+    wall_ahead_ms: AtomicU64,
 }
 
 impl MovedClock {
     pub(crate) fn advance(&self, by: Duration) {
         self.ahead_ms
+            .fetch_add(by.as_millis() as u64, Ordering::SeqCst);
+    }
+
+    /// Sets the clock on the wall forward, and no other.
+    pub(crate) fn advance_wall(&self, by: Duration) {
+        self.wall_ahead_ms
             .fetch_add(by.as_millis() as u64, Ordering::SeqCst);
     }
 
@@ -56,7 +63,8 @@ impl MovedClock {
 
 impl Clock for MovedClock {
     fn unix_us(&self) -> u64 {
-        SystemClock.unix_us() + self.ahead().as_micros() as u64
+        let wall_ahead_us = self.wall_ahead_ms.load(Ordering::SeqCst) * 1000;
+        SystemClock.unix_us() + self.ahead().as_micros() as u64 + wall_ahead_us
     }
 
     fn now(&self) -> Instant {
@@ -284,7 +292,7 @@ pub(crate) fn tool_set(tools: Vec<Arc<dyn Tool>>) -> ToolSet {
     ToolSet::build(&[source], &Policy::default()).unwrap()
 }
 
-/// Answers every approval when its door is open: `approve` says yes, `deny` no.
+/// Answers every approval when its door is open: `approve` says yes, `approve tool` for good, `deny` no.
 pub(crate) struct Person {
     pub(crate) stage: Arc<Stage>,
 }
@@ -295,6 +303,7 @@ impl Approver for Person {
         self.stage.say(format!("asked {}", request.tool.name()));
         tokio::select! {
             () = self.stage.pass("approve") => Decision::Once,
+            () = self.stage.pass("approve tool") => Decision::ThisTool,
             () = self.stage.pass("deny") => Decision::Deny { reason: Some("not today".into()) },
         }
     }

@@ -47,7 +47,7 @@ impl Call<'_> {
         if self.ctx.abort.is_cancelled() {
             return Err(self.aborted());
         }
-        Ok(self.hand_over(live).await)
+        self.hand_over(live).await
     }
 
     /// Runs the hooks over the arguments. Once a hook has demanded an approval, only that hook may
@@ -149,11 +149,13 @@ impl Call<'_> {
         Ok(())
     }
 
-    async fn hand_over(&self, live: Arc<LiveCall>) -> Ended {
+    async fn hand_over(&self, live: Arc<LiveCall>) -> Result<Ended, Refusal> {
         let options = &self.executor.parts.options;
         let mut ctx = self.ctx.clone();
         ctx.approvals = MidCallApprovals::new(Arc::clone(&live) as Arc<_>);
-        live.hand_over();
+        if !live.hand_over() {
+            return Err(self.aborted());
+        }
         let mut witness = Witness {
             live: &live,
             begun: Instant::now(),
@@ -164,7 +166,7 @@ impl Call<'_> {
         witness.returned = true;
         let (state, outcome) =
             dispatch::conclude(self.tool.definition(), returned, options.max_output_bytes);
-        Ended { state, outcome }
+        Ok(Ended { state, outcome })
     }
 
     async fn unless_aborted<T>(&self, work: impl Future<Output = T>) -> Result<T, Refusal> {

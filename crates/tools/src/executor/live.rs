@@ -49,11 +49,16 @@ impl LiveCall {
         Ok(())
     }
 
-    pub(super) fn hand_over(&self) {
-        self.progress.step(&self.call_id, CallStep::HandedOver);
+    /// Asks whoever keeps the books for the last time. `false` when the tool must not be handed
+    /// the call any more.
+    pub(super) fn hand_over(&self) -> bool {
+        if !self.progress.hand_over(&self.call_id) || self.ctx.abort.is_cancelled() {
+            return false;
+        }
         self.emit(|| ToolEventKind::Started {
             arguments: self.redacted_arguments(),
         });
+        true
     }
 
     pub(super) fn emit(&self, kind: impl FnOnce() -> ToolEventKind) {

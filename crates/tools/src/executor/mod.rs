@@ -58,14 +58,16 @@ pub enum CallStep {
     ApprovalPending,
     /// The call no longer waits for a person.
     ApprovalSettled,
-    /// The tool is given the call now: from here on, no clear outcome means `unknown`.
-    HandedOver,
 }
 
 /// Whoever keeps the books of a call. Called on the call's own task; must return quickly.
 pub trait CallProgress: Send + Sync {
     /// Takes note of one step.
     fn step(&self, call_id: &str, step: CallStep);
+
+    /// The tool is about to be given the call. After `true`, no clear outcome means `unknown`;
+    /// after `false`, which whoever closed the books meanwhile answers, the tool never hears of it.
+    fn hand_over(&self, call_id: &str) -> bool;
 }
 
 /// Keeps no books.
@@ -74,6 +76,10 @@ pub struct NoProgress;
 
 impl CallProgress for NoProgress {
     fn step(&self, _call_id: &str, _step: CallStep) {}
+
+    fn hand_over(&self, _call_id: &str) -> bool {
+        true
+    }
 }
 
 /// The executor's limits.

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use codecell_catalog::Scope;
 use codecell_tools::{
-    ApprovalMode, ApprovalOptions, CallState, ContentBlock, EffectKind, ExecutorOptions, ToolError,
-    ToolOutput,
+    ApprovalMode, ApprovalOptions, CallProgress, CallState, CallStep, ContentBlock, EffectKind,
+    ExecutorOptions, ToolError, ToolOutput,
 };
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -222,6 +222,33 @@ async fn an_abort_before_the_call_starts_nothing() {
     let world = approved(Setup::of([(writing("write"), Act::Echo)])).build();
     world.ctx.abort.cancel();
     let report = world.call("1", "write", Value::Null).await;
+    assert_eq!(verdict(&report), "notStarted aborted");
+    assert_eq!(world.log.lines(), Vec::<String>::new());
+    assert_eq!(
+        world.events.0.lines(),
+        ["1 openclaw:core:write blocked aborted"]
+    );
+}
+
+/// Books that were closed before the call got as far as its tool.
+struct ClosedBooks;
+
+impl CallProgress for ClosedBooks {
+    fn step(&self, _call_id: &str, _step: CallStep) {}
+
+    fn hand_over(&self, _call_id: &str) -> bool {
+        false
+    }
+}
+
+#[tokio::test]
+async fn a_call_whose_books_are_closed_never_reaches_its_tool() {
+    let world = approved(Setup::of([(writing("write"), Act::Echo)])).build();
+    let request = world.request("1", "write", Value::Null);
+    let report = world
+        .executor
+        .call(&world.set, request, Arc::new(ClosedBooks))
+        .await;
     assert_eq!(verdict(&report), "notStarted aborted");
     assert_eq!(world.log.lines(), Vec::<String>::new());
     assert_eq!(

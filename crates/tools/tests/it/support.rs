@@ -51,6 +51,11 @@ impl CallProgress for Log {
     fn step(&self, call_id: &str, step: CallStep) {
         self.add(format!("{call_id} {step:?}"));
     }
+
+    fn hand_over(&self, call_id: &str) -> bool {
+        self.add(format!("{call_id} HandedOver"));
+        true
+    }
 }
 
 /// Keeps events as lines, apart from the steps.
