@@ -118,8 +118,9 @@ fn what_takes_long_shows_what_is_running() {
 fn nothing_is_drawn_over_a_question() {
     let cli = Cli::new();
     let program = "const asked = tools.exec({ command: 'true' }); \
-        for (;;) { await tools.ls(); await new Promise(r => setTimeout(r, 200)) }";
-    let terminal = Terminal::start(&cli, &["exec", "--timeout-ms", "2500", program], &[]);
+        for (let i = 0; i < 5; i++) { await tools.ls(); await new Promise(r => setTimeout(r, 300)) } \
+        return await asked";
+    let terminal = Terminal::start(&cli, &["exec", "--timeout-ms", "4000", program], &[]);
     let (code, screen) = terminal.end();
     assert_eq!(code, 1, "{screen}");
     // The question stays open until the time of the run is over.
