@@ -46,7 +46,10 @@ impl BinaryStore {
             return None;
         }
         while self.bytes + bytes > BINARY_BYTES || self.kept.len() as u64 >= BINARY_BLOCKS {
-            self.bytes -= self.kept.pop_front().map_or(self.bytes, |kept| bytes_of(&kept));
+            self.bytes -= self
+                .kept
+                .pop_front()
+                .map_or(self.bytes, |kept| bytes_of(&kept));
         }
         self.next += 1;
         self.bytes += bytes;
@@ -72,7 +75,10 @@ impl BinaryStore {
 
     /// The blocks whose references stand in these JSON texts, each once: text by text, and for each
     /// in the order of the store. Every text is read once, however much is kept.
-    pub(crate) fn named_in<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Vec<ContentBlock> {
+    pub(crate) fn named_in<'t>(
+        &self,
+        texts: impl IntoIterator<Item = &'t str>,
+    ) -> Vec<ContentBlock> {
         if self.kept.is_empty() {
             return Vec::new();
         }
@@ -127,7 +133,12 @@ mod tests {
             r#"{"type":"image","mimeType":"image/png","bytes":5,"ref":"ref_0000000000000007_1"}"#
         );
         assert_eq!(store.named_in([format!("[{json}]").as_str()]), [image(5)]);
-        for other in ["0000000000000007_2", "0000000000000007_0", "0000000000000008_1", "7_1"] {
+        for other in [
+            "0000000000000007_2",
+            "0000000000000007_0",
+            "0000000000000008_1",
+            "7_1",
+        ] {
             let text = format!(r#"ref_{{"ref":"ref_{other}"}}"#);
             assert_eq!(store.named_in([text.as_str()]), [], "{other}");
         }

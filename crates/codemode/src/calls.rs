@@ -342,7 +342,12 @@ impl Calls {
         }
         self.remember(guest_id, Refusal::Other);
         let rejection = Rejection::answer_too_large(bytes, self.bounds.message_bytes);
-        self.push(guest_id, SettlementKind::Reject, rejection.to_json(), now_us);
+        self.push(
+            guest_id,
+            SettlementKind::Reject,
+            rejection.to_json(),
+            now_us,
+        );
     }
 
     /// Queues the settlement of the yields.

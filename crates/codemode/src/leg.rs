@@ -14,8 +14,8 @@ use codecell_sandbox::{
 };
 use codecell_script::Prepared;
 
-use crate::catalog_facts::CatalogFacts;
 use crate::calls::HostCall;
+use crate::catalog_facts::CatalogFacts;
 use crate::cell::{Cell, Event, StopReason};
 use crate::dispatch::{self, GuestCall};
 use crate::failure::CellError;

@@ -201,7 +201,10 @@ pub(crate) fn waiting(leg: &mut Leg<'_>, reason: WaitingReason) -> CellOutcome {
         pending.push(timer(since, now));
     }
     let used = serde_json::to_string(&pending).map_or(0, |json| json.len() as u64);
-    let output = leg.body.output.take_what_fits(max_bytes.saturating_sub(used));
+    let output = leg
+        .body
+        .output
+        .take_what_fits(max_bytes.saturating_sub(used));
     let content = content(&leg.cell.run, None, &output);
     let result = CellResult::Waiting(Waiting {
         run_id: leg.cell.id,
@@ -234,7 +237,9 @@ pub(crate) fn failed(leg: &mut Leg<'_>, error: CellError, effects: Option<Effect
     let mut failure = error.to_failure();
     // What the program says is cut first: what must not be repeated has to stay.
     let advice = cut_text(advice, max_bytes / 2);
-    let own = (max_bytes / 2).saturating_sub(advice.len() as u64).max(max_bytes / 8);
+    let own = (max_bytes / 2)
+        .saturating_sub(advice.len() as u64)
+        .max(max_bytes / 8);
     let error = with_advice(cut_text(error.to_string(), own), &advice);
     bound_failure(&mut failure, max_bytes / 8);
     let used = error.len() as u64 + failure.frame.as_ref().map_or(0, |frame| frame.len() as u64);
@@ -353,7 +358,8 @@ fn content(run: &RunState, value: Option<&RawValue>, output: &[OutputItem]) -> V
         OutputItem::Json { value } => Some(value.get()),
         _ => None,
     });
-    run.binary().named_in(value.map(RawValue::get).into_iter().chain(items))
+    run.binary()
+        .named_in(value.map(RawValue::get).into_iter().chain(items))
 }
 
 fn telemetry_of(leg: &Leg<'_>) -> Telemetry {

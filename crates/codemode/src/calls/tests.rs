@@ -230,7 +230,12 @@ fn a_long_list_of_pending_calls_is_cut_and_counted() {
     assert_eq!((pending.len(), more), (32, 68));
     let (pending, more) = calls.pending(now, 200);
     assert_eq!(
-        (pending[0].id.as_str(), pending[0].state, pending.len(), more),
+        (
+            pending[0].id.as_str(),
+            pending[0].state,
+            pending.len(),
+            more
+        ),
         ("c2", PendingState::Approval, 1, 99)
     );
     assert!(serde_json::to_string(&pending).unwrap().len() <= 200);
@@ -245,7 +250,12 @@ fn a_rejection_is_never_larger_than_a_message() {
     });
     started(&mut calls);
     let reject = |text: &str| {
-        Answer::Reject(Rejection::new("c", text.repeat(1_000_000), None, CallState::Committed))
+        Answer::Reject(Rejection::new(
+            "c",
+            text.repeat(1_000_000),
+            None,
+            CallState::Committed,
+        ))
     };
     calls.settle(1, CallState::Committed, reject("x"), 1);
     // Escaped, each character of it has six bytes.
@@ -278,11 +288,18 @@ fn the_host_answers_only_while_there_is_room() {
     calls.answer(1, text(30), 1);
     assert!(calls.next_for_host().is_none(), "half of the room is used");
     let (pending, more) = calls.pending(now, 1000);
-    assert_eq!((pending.len(), pending[0].method.as_str(), more), (2, "results.load", 0));
+    assert_eq!(
+        (pending.len(), pending[0].method.as_str(), more),
+        (2, "results.load", 0)
+    );
     calls.take_replies(u64::MAX);
     assert_eq!(calls.next_for_host().map(|call| call.guest_id), Some(2));
     calls.answer(2, text(41), 2);
-    assert!(calls.take_replies(u64::MAX)[0].payload.contains("reply_too_large"));
+    assert!(
+        calls.take_replies(u64::MAX)[0]
+            .payload
+            .contains("reply_too_large")
+    );
 }
 
 #[test]

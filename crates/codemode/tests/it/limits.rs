@@ -231,7 +231,9 @@ async fn searches_stand_under_the_clock_of_the_leg() {
 async fn a_value_saved_in_passing_is_kept() {
     let world = World::new();
     assert_eq!(
-        world.value("results.save([1]); results.load('r1'); return 1").await,
+        world
+            .value("results.save([1]); results.load('r1'); return 1")
+            .await,
         1
     );
     assert_eq!(
