@@ -8,12 +8,12 @@ use crate::measure::{Report, resident_bytes};
 use crate::world::{World, completed, waiting};
 
 /// A trivial cell is stored in less than this.
-const STORED_AT_MOST_BYTES: u64 = 16 << 10;
+const STORED_AT_MOST_BYTES: u64 = 4 << 10;
 
 /// Suspends `count` cells, measures, and resumes every one of them.
 pub(crate) async fn run(count: usize) -> anyhow::Result<Report> {
     let options = CodeModeOptions {
-        max_suspended_runs: count as u64 + 1,
+        max_suspended_runs: count as u64 + 32,
         ..CodeModeOptions::default()
     };
     let world = World::start(options)?;
@@ -45,7 +45,9 @@ pub(crate) async fn run(count: usize) -> anyhow::Result<Report> {
 async fn warm_up(world: &World) -> anyhow::Result<()> {
     let mut cells = Vec::new();
     for _ in 0..32 {
-        cells.push(waiting(&world.exec("await yield_control(); return 0").await)?);
+        cells.push(waiting(
+            &world.exec("await yield_control(); return 0").await,
+        )?);
     }
     all_stored(world, cells.len()).await?;
     for cell in cells {

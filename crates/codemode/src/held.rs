@@ -16,7 +16,7 @@ use crate::services::Services;
 const RAW_FOR: Duration = Duration::from_millis(20);
 
 /// Raw snapshots of the process together, in bytes.
-const RAW_TOTAL_BYTES: u64 = 256 << 10;
+const RAW_TOTAL_BYTES: u64 = 128 << 10;
 
 enum Form {
     Raw(Arc<Snapshot>),

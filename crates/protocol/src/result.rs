@@ -129,7 +129,10 @@ pub struct Waiting {
 }
 
 /// Whether a count is zero, and so left out.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands it over like this"
+)]
 fn is_none(count: &u64) -> bool {
     *count == 0
 }
