@@ -34,7 +34,7 @@ impl Hook for Blocks {
                 block: Some(reason.to_owned()),
                 ..BeforeCall::default()
             }),
-            Err(()) => Err("/home/somebody/plugin.js:3 is broken".to_owned()),
+            Err(()) => Err("/opt/plugins/plugin.js:3 is broken".to_owned()),
         }
     }
 }
