@@ -29,10 +29,10 @@ pub struct Warning {
     /// What to change.
     pub message: String,
     /// Line in the text that the model sent, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// Column in UTF-16 code units, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
 }
 
@@ -57,7 +57,7 @@ pub struct PendingCall {
     /// The guest's function, such as `tools.call`; `timer` for a cell that waits only for timers.
     pub method: String,
     /// The catalog id of the tool, when the call is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// Milliseconds since the call was made.
     pub elapsed_ms: u64,
@@ -81,19 +81,19 @@ pub struct Completed {
     /// The value, JSON.
     pub value: Box<RawValue>,
     /// Output since the last result.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<OutputItem>,
     /// What the cell did to the world, when it did anything but read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub effects: Option<Effects>,
     /// What the program probably meant to do, such as to return its last expression.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// Advice found before dispatch.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     /// The full value, when `value` is a cut of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub saved: Option<crate::SavedResult>,
     /// Counts and sizes.
     pub telemetry: Telemetry,
@@ -110,19 +110,19 @@ pub struct Waiting {
     /// Why.
     pub reason: WaitingReason,
     /// The calls that are not settled.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pending_tool_calls: Vec<PendingCall>,
     /// How many more there are than `pending_tool_calls` lists.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_none")]
     pub more_pending_tool_calls: u64,
     /// Output since the last result.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<OutputItem>,
     /// What the cell did to the world, when it did anything but read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub effects: Option<Effects>,
     /// Advice found before dispatch.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     /// Counts and sizes.
     pub telemetry: Telemetry,
@@ -147,13 +147,13 @@ pub struct Failed {
     /// The finer description.
     pub failure: Failure,
     /// Output since the last result.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<OutputItem>,
     /// What the cell did to the world, when it did anything but read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub effects: Option<Effects>,
     /// Advice found before dispatch.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     /// Counts and sizes.
     pub telemetry: Telemetry,

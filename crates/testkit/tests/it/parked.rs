@@ -74,20 +74,25 @@ fn was_stopped(written: &[Value]) -> bool {
         .is_some_and(|end| end.starts_with("Killed"))
 }
 
+/// The programs of the corpus, by name.
+fn corpus() -> Vec<Case> {
+    let folder = workspace_root().join("crates/testkit/corpus");
+    let files = std::fs::read_dir(folder).expect("the corpus").flatten();
+    let mut cases: Vec<_> = files
+        .map(|file| {
+            let path = file.path();
+            let name = path.file_stem().and_then(|stem| stem.to_str());
+            let code = std::fs::read_to_string(&path).expect("a program");
+            case(name.expect("a name"), &code, Vec::new()).expect("the corpus parses")
+        })
+        .collect();
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    cases
+}
+
 #[test]
 fn the_corpus_survives_being_parked_at_every_await() {
-    let folder = workspace_root().join("crates/testkit/corpus");
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .expect("the corpus")
-        .flatten()
-        .map(|entry| entry.path())
-        .collect();
-    files.sort();
-    let cases = files.iter().map(|file| {
-        let code = std::fs::read_to_string(file).expect("a program");
-        case(&file.display().to_string(), &code, Vec::new()).expect("the corpus parses")
-    });
-    let cases: Vec<_> = cases.collect();
+    let cases = corpus();
     let count = cases.len();
     let crossings = compare(cases);
     println!("{count} programs, {crossings} crossings");
@@ -96,29 +101,18 @@ fn the_corpus_survives_being_parked_at_every_await() {
 
 #[test]
 fn the_corpus_does_what_it_says() {
-    let folder = workspace_root().join("crates/testkit/corpus");
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .expect("the corpus")
-        .flatten()
-        .map(|entry| entry.path())
-        .collect();
-    files.sort();
     let values = on_guest_thread(move |sandbox, thread| {
-        let run = |file: &std::path::PathBuf| {
-            let code = std::fs::read_to_string(file).expect("a program");
-            let case = case("", &code, Vec::new()).expect("the corpus parses");
+        let run = |case: Case| {
             let written = drive(&mut Live::new(sandbox, thread), &case.source, &mut echo);
             let kept = written
                 .into_iter()
                 .filter(|frame| frame.get("call").is_none() && frame.get("turn").is_none());
-            let name = file
-                .file_stem()
-                .and_then(|stem| stem.to_str())
-                .unwrap_or_default()
-                .to_owned();
-            (name, Value::from(kept.collect::<Vec<_>>()))
+            (case.name, Value::from(kept.collect::<Vec<_>>()))
         };
-        files.iter().map(run).collect::<serde_json::Map<_, _>>()
+        corpus()
+            .into_iter()
+            .map(run)
+            .collect::<serde_json::Map<_, _>>()
     });
     insta::assert_json_snapshot!("corpus", values);
 }
