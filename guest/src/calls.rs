@@ -158,23 +158,11 @@ fn rejected(promise: Val, deferred: &Deferred, message: &str, code: Option<&str>
 /// The reason of a call beyond the cap: named like those that the host rejects for the same turn.
 fn too_many(method: Method, target: &[u8]) -> Js<Val> {
     let error = errors::plumbing_error(TOO_MANY, Some("too_many_pending_tool_calls"))?;
-    if goes_to_tool(method) {
+    if method.goes_to_tool() {
         let tool = Val::string_bytes(target)?;
         js::define(&error, "tool", tool, sys::JS_PROP_C_W_E)?;
     }
     Ok(error)
-}
-
-const fn goes_to_tool(method: Method) -> bool {
-    matches!(
-        method,
-        Method::Call
-            | Method::CallRaw
-            | Method::CallByName
-            | Method::Mcp
-            | Method::Namespace
-            | Method::Agents
-    )
 }
 
 fn send(
@@ -193,7 +181,7 @@ fn send(
         || bytes > limits::get(field::CALL_ARGUMENT_LIMIT_BYTES);
     if over {
         CALLS.refused.set(true);
-        if goes_to_tool(method) {
+        if method.goes_to_tool() {
             CALLS.unsent.set(CALLS.unsent.get().saturating_add(1));
         }
         deferred.reject(&too_many(method, target)?)?;

@@ -192,7 +192,7 @@ impl Writer {
     fn opened(&mut self, object: JSValue) -> Done {
         use intrinsics::Class;
         match intrinsics::class_of(object) {
-            Class::Plain => self.fields(object, true),
+            Class::Plain => self.fields(object),
             Class::Array => self.array(object),
             Class::Error => self.error(object),
             Class::Boxed => {
@@ -290,7 +290,7 @@ impl Writer {
     fn proxy(&mut self, proxy: JSValue) -> Done {
         match intrinsics::proxy_shape(proxy)? {
             intrinsics::ProxyShape::Array => self.array(proxy),
-            intrinsics::ProxyShape::Object => self.fields(proxy, true),
+            intrinsics::ProxyShape::Object => self.fields(proxy),
             intrinsics::ProxyShape::Function => {
                 self.raw("null");
                 Ok(())
@@ -307,16 +307,25 @@ impl Writer {
                 _ => self.raw("\"\""),
             }
         }
-        self.out.push(b'}');
-        self.out.pop();
-        self.fields(error, false)
+        let mut shown = vec!["name", "message", "stack"];
+        for key in ["cause", "errors"] {
+            if let Some(value) = js::own_data(error, key) {
+                json::push_key(&mut self.out, key);
+                self.value(value.raw())?;
+                shown.push(key);
+            }
+        }
+        self.rest(error, &shown)
     }
 
-    /// Own enumerable string-keyed properties; without `fresh` into an object that is already open.
-    fn fields(&mut self, object: JSValue, fresh: bool) -> Done {
-        if fresh {
-            self.out.push(b'{');
-        }
+    /// Own enumerable string-keyed properties.
+    fn fields(&mut self, object: JSValue) -> Done {
+        self.out.push(b'{');
+        self.rest(object, &[])
+    }
+
+    /// The fields but those that the open object shows already; closes it.
+    fn rest(&mut self, object: JSValue, shown: &[&str]) -> Done {
         let names = intrinsics::own_names(object)?;
         for atom in names.atoms() {
             let value = match js::own_property(object, atom)? {
@@ -324,7 +333,7 @@ impl Writer {
                 Own::Accessor => None,
                 Own::Data(value) => Some(value),
             };
-            if self.skipped(value.as_ref()) || (!fresh && names.is_error_field(atom)) {
+            if self.skipped(value.as_ref()) || (!shown.is_empty() && is_one_of(atom, shown)) {
                 continue;
             }
             if self.out.last() != Some(&b'{') {
@@ -346,6 +355,10 @@ impl Writer {
     fn skipped(&self, value: Option<&Val>) -> bool {
         self.purpose == Purpose::Send && value.is_some_and(|value| js::is_undefined(value.raw()))
     }
+}
+
+fn is_one_of(atom: JSAtom, keys: &[&str]) -> bool {
+    js::atom_text(atom).is_ok_and(|key| keys.iter().any(|shown| shown.as_bytes() == key.bytes()))
 }
 
 /// What to tell the program about a failed conversion of call arguments.

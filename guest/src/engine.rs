@@ -1,6 +1,6 @@
 //! The engine: made once at pre-initialisation, told its limits at each entry, asked to compile programs.
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 
 use rquickjs_sys as sys;
 
@@ -80,6 +80,25 @@ fn eval(text: &[u8], file: &str, line: i32, flags: u32) -> Js<Val> {
             js::ctx(),
             input.as_ptr().cast::<c_char>(),
             (lead.len() + text.len()) as u32,
+            &raw mut options,
+        )
+    })
+}
+
+/// Evaluates a script of a conformance test in one of its realms; `text` ends with NUL.
+pub fn eval_in(context: *mut sys::JSContext, text: &[u8], file: &CStr) -> Js<Val> {
+    let mut options = sys::JSEvalOptions {
+        version: sys::JS_EVAL_OPTIONS_VERSION as c_int,
+        eval_flags: sys::JS_EVAL_TYPE_GLOBAL as c_int,
+        filename: file.as_ptr(),
+        line_num: 1,
+    };
+    // SAFETY: the context is alive; text and name are NUL-terminated, and the engine copies both.
+    Val::check(unsafe {
+        sys::JS_Eval2(
+            context,
+            text.as_ptr().cast::<c_char>(),
+            text.len().saturating_sub(1) as u32,
             &raw mut options,
         )
     })

@@ -9,8 +9,8 @@ use crate::limits::Header;
 use crate::local::Local;
 use crate::run::{self, Settlement, Stopped};
 use crate::{
-    alloc, catalog, clock, control, dynamic, errors, frames, globals, inject, intrinsics, limits,
-    random,
+    alloc, catalog, clock, conformance, control, dynamic, errors, frames, globals, inject,
+    intrinsics, limits, random,
 };
 
 static INPUT: Local<RefCell<Vec<u8>>> = Local::new(RefCell::new(Vec::new()));
@@ -128,7 +128,7 @@ fn prepare(injection: &[u8], header: Header) -> js::Js<()> {
         dynamic::allow()?;
     }
     if flags & eval_flag::SCRIPT != 0 {
-        globals::add_print()?;
+        conformance::init()?;
         run::judge_leniently();
     }
     Ok(())

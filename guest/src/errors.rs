@@ -105,11 +105,12 @@ fn describe(thrown: JSValue) -> Described {
         };
     }
     let raw = intrinsics::error_stack(thrown).unwrap_or_default();
+    let raw = behind_constructors(&raw, &constructor_names(thrown));
     Described {
         name: text_field(thrown, "name").unwrap_or_else(|| "Error".to_owned()),
         message: text_field(thrown, "message").unwrap_or_default(),
-        position: first_position(&raw),
-        stack: program_frames(&raw),
+        position: first_position(raw),
+        stack: program_frames(raw),
     }
 }
 
@@ -124,6 +125,52 @@ fn thrown_message(thrown: JSValue) -> String {
             drop(js::take_exception());
             "[a value that cannot be read]".to_owned()
         }
+    }
+}
+
+/// Longest chain of classes that is looked through.
+const CLASSES: usize = 16;
+
+/// The names of the classes that made an error, the own first, read without running user code.
+fn constructor_names(error: JSValue) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut at = js::dup(error);
+    for _ in 0..CLASSES {
+        // SAFETY: `at` is an object and no proxy, so no user code runs.
+        at = Val::own(unsafe { sys::JS_GetPrototype(js::ctx(), at.raw()) });
+        if !js::is_object(at.raw()) || js::is_proxy(at.raw()) {
+            break;
+        }
+        let class = js::own_data(at.raw(), "constructor")
+            .filter(|class| js::is_function(class.raw()) && !js::is_proxy(class.raw()));
+        let name = class.and_then(|class| js::own_data(class.raw(), "name"));
+        if let Some(name) = name.filter(|name| js::is_string(name.raw()))
+            && let Ok(name) = Text::of(name.raw())
+        {
+            names.push(name.to_string_lossy());
+        }
+    }
+    names
+}
+
+/// What is left of a stack without the constructors of the error itself, which the engine records like any
+/// other function: where an error was thrown is said by the frame behind them.
+fn behind_constructors<'s>(stack: &'s str, classes: &[String]) -> &'s str {
+    let mut rest = stack;
+    while let Some((line, after)) = rest.split_once('\n') {
+        let name = line
+            .trim_start()
+            .strip_prefix("at ")
+            .and_then(|frame| frame.rsplit_once(" ("))
+            .map(|(name, _)| name);
+        if !name.is_some_and(|name| classes.iter().any(|class| class == name)) {
+            break;
+        }
+        rest = after;
+    }
+    match first_position(rest) {
+        Some(_) => rest,
+        None => stack,
     }
 }
 
@@ -196,7 +243,8 @@ pub fn report(source: ErrorSource, thrown: &Val, others: &[Val]) {
         push_number(&mut out, "column", column);
     }
     push_call(&mut out, thrown.raw());
-    push_others(&mut out, others);
+    push_list(&mut out, "errors", &parts(thrown.raw()));
+    push_list(&mut out, "others", others);
     out.push(b'}');
     frames::push(FrameKind::Error, source as u8, 0, &[&out]);
 }
@@ -217,13 +265,34 @@ fn push_call(out: &mut Vec<u8>, thrown: JSValue) {
     }
 }
 
-fn push_others(out: &mut Vec<u8>, others: &[Val]) {
-    if others.is_empty() {
+/// The errors that an `AggregateError` stands for, as far as they are listed.
+fn parts(thrown: JSValue) -> Vec<Val> {
+    let list = js::is_error(thrown)
+        .then(|| js::own_data(thrown, "errors"))
+        .flatten();
+    let Some(list) = list.filter(|list| {
+        js::is_object(list.raw())
+            && matches!(intrinsics::class_of(list.raw()), intrinsics::Class::Array)
+    }) else {
+        return Vec::new();
+    };
+    let length = intrinsics::array_length(list.raw()).unwrap_or(0);
+    let items = (0..length.min(OTHERS as u32)).filter_map(|index| {
+        match intrinsics::array_item(list.raw(), index) {
+            Ok(js::Own::Data(item)) => Some(item),
+            _ => None,
+        }
+    });
+    items.collect()
+}
+
+fn push_list(out: &mut Vec<u8>, key: &str, errors: &[Val]) {
+    if errors.is_empty() {
         return;
     }
-    json::push_key(out, "others");
+    json::push_key(out, key);
     out.push(b'[');
-    for (index, other) in others.iter().take(OTHERS).enumerate() {
+    for (index, other) in errors.iter().take(OTHERS).enumerate() {
         if index > 0 {
             out.push(b',');
         }

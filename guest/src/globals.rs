@@ -133,11 +133,6 @@ fn remove_from(object: &Val, name: &str) -> Js<()> {
     Ok(())
 }
 
-/// Adds what scripts of conformance tests expect.
-pub fn add_print() -> Js<()> {
-    install("print", js::native(Index::Print, "print", 1, &[])?)
-}
-
 /// `performance.now()`.
 pub fn performance_now(_: &Args<'_>) -> Js<Val> {
     Ok(Val::number(clock::elapsed_ms()))

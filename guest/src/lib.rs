@@ -14,6 +14,7 @@ mod calls;
 mod catalog;
 mod clock;
 mod codecs;
+mod conformance;
 mod control;
 mod convert;
 mod dynamic;

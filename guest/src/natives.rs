@@ -2,8 +2,8 @@
 
 use crate::js::Native;
 use crate::{
-    api, catalog, codecs, dynamic, globals, intrinsics, output, prelude, random, results, timers,
-    tools, web, yields,
+    api, catalog, codecs, conformance, dynamic, globals, intrinsics, output, prelude, random,
+    results, timers, tools, web, yields,
 };
 
 macro_rules! natives {
@@ -46,7 +46,7 @@ natives! {
     /// `console.*`.
     Console = (output::console, 1),
     /// `print`.
-    Print = (output::print, 0),
+    Print = (conformance::print, 0),
     /// `Math.random`.
     MathRandom = (random::math_random, 0),
     /// `crypto.randomUUID`.
@@ -133,4 +133,14 @@ natives! {
     CatalogFill = (catalog::filled, 1),
     /// Gives the value that is bound.
     BoundValue = (api::bound_value, 1),
+    /// `$262.evalScript`; the realm is bound.
+    TestEvalScript = (conformance::eval_script, 1),
+    /// `$262.createRealm`.
+    TestCreateRealm = (conformance::create_realm, 1),
+    /// `$262.detachArrayBuffer`.
+    TestDetach = (conformance::detach, 1),
+    /// `$262.gc`.
+    TestGc = (conformance::gc, 1),
+    /// `$262.IsHTMLDDA`.
+    TestNull = (conformance::null, 0),
 }

@@ -2,8 +2,6 @@
 
 use core::cell::Cell;
 
-use rquickjs_sys as sys;
-
 use crate::abi::{FrameKind, eval_field as field};
 use crate::convert::{self, Failure, Purpose};
 use crate::js::{self, Args, ErrorKind, Js, Text, Val};
@@ -118,13 +116,4 @@ fn cut(level: u8) {
             &[b"[console output cut here: its limit is reached]"],
         );
     }
-}
-
-/// `print` of conformance tests.
-pub fn print(args: &Args<'_>) -> Js<Val> {
-    // SAFETY: the context is alive; this runs user code, as `print` does everywhere.
-    let text = Val::check(unsafe { sys::JS_ToString(js::ctx(), args.get(0)) })?;
-    let text = Text::of(text.raw())?.to_string_lossy();
-    frames::push(FrameKind::Print, 0, 0, &[text.as_bytes()]);
-    Ok(Val::undefined())
 }

@@ -198,6 +198,11 @@ fn end() {
         return;
     };
     let mut others = RUN.uncaught.take();
+    let unhandled = if others.is_empty() {
+        ErrorSource::Unhandled
+    } else {
+        ErrorSource::Timer
+    };
     if !RUN.lenient.get() {
         others.extend(rejections::take_others(program.raw()));
     }
@@ -211,7 +216,10 @@ fn end() {
     if state == sys::JSPromiseStateEnum_JS_PROMISE_REJECTED {
         errors::report(ErrorSource::Program, &outcome, &others);
     } else if let Some((first, rest)) = others.split_first() {
-        errors::report(ErrorSource::Unhandled, first, rest);
+        errors::report(unhandled, first, rest);
+    } else if RUN.lenient.get() {
+        // The completion value of a script concerns nobody.
+        frames::push(FrameKind::Value, 0, 0, &[b"null"]);
     } else {
         push_value(&outcome);
     }

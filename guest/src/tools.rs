@@ -1,7 +1,7 @@
 //! `tools`: a native object whose members come into being when they are read.
 //!
-//! Helpers are fixed. Any other string key but `then` and `toJSON` reads as a function that calls the
-//! tool of that name; the host rejects a name that it does not know. Nothing can be added or changed.
+//! Helpers are fixed. Any other string key but those that the language looks up by itself reads as a function
+//! that calls the tool of that name; the host rejects a name that it does not know. Nothing can be added or changed.
 
 use core::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +20,26 @@ const HELPERS: [(&str, Index, u8); 4] = [
     ("describe", Index::ToolsDescribe, 1),
     ("call", Index::ToolsCall, 2),
     ("callRaw", Index::ToolsCallRaw, 2),
+];
+
+/// Names that the engine or common code looks up on any object: no tool has one of them, and `"" + tools`
+/// must not become a call.
+const LANGUAGE_NAMES: [&str; 15] = [
+    "then",
+    "toJSON",
+    "constructor",
+    "prototype",
+    "hasOwnProperty",
+    "isPrototypeOf",
+    "propertyIsEnumerable",
+    "toString",
+    "toLocaleString",
+    "valueOf",
+    "__proto__",
+    "__defineGetter__",
+    "__defineSetter__",
+    "__lookupGetter__",
+    "__lookupSetter__",
 ];
 
 struct Tools {
@@ -135,7 +155,7 @@ fn classify(atom: JSAtom) -> Key {
     let Some(name) = key_text(atom) else {
         return Key::None;
     };
-    if name == "then" || name == "toJSON" {
+    if LANGUAGE_NAMES.contains(&name.as_str()) {
         return Key::None;
     }
     if is_helper(&name) {

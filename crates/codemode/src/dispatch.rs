@@ -45,7 +45,10 @@ pub(crate) fn turn(
     }
     let admitted = !refused && {
         let bytes = turn.iter().map(|call| call.arguments.len() as u64).sum();
-        let to_tools = turn.iter().filter(|call| goes_to_tool(call.method)).count();
+        let to_tools = turn
+            .iter()
+            .filter(|call| call.method.goes_to_tool())
+            .count();
         leg.cell.lock().calls.admits(to_tools, bytes)
     };
     leg.body.note_refused(!admitted);
@@ -65,7 +68,7 @@ pub(crate) fn turn(
 /// Takes note of calls that a stopped guest has made: none of them is dispatched.
 pub(crate) fn never_started(leg: &Leg<'_>, calls: &[GuestCall]) {
     let now_us = leg.cell.unix_us();
-    for call in calls.iter().filter(|call| goes_to_tool(call.method)) {
+    for call in calls.iter().filter(|call| call.method.goes_to_tool()) {
         let rejection = Rejection::not_started(
             "aborted",
             "the cell was stopped before this call was made",
@@ -79,18 +82,6 @@ pub(crate) fn never_started(leg: &Leg<'_>, calls: &[GuestCall]) {
     }
 }
 
-const fn goes_to_tool(method: Method) -> bool {
-    matches!(
-        method,
-        Method::Call
-            | Method::CallRaw
-            | Method::CallByName
-            | Method::Mcp
-            | Method::Namespace
-            | Method::Agents
-    )
-}
-
 fn one(leg: &Leg<'_>, call: GuestCall) {
     let run = &leg.cell.run;
     match call.method {
@@ -98,7 +89,7 @@ fn one(leg: &Leg<'_>, call: GuestCall) {
         Method::Describe => run.count_describe(),
         _ => {}
     }
-    if goes_to_tool(call.method) {
+    if call.method.goes_to_tool() {
         return to_tool(leg, call);
     }
     let queued = HostCall {
@@ -184,7 +175,7 @@ fn to_tool(leg: &Leg<'_>, call: GuestCall) {
 /// Answers a call that nobody is handed. What is asked of the cell is asked before its lock is taken.
 fn refuse(leg: &Leg<'_>, call: &GuestCall, rejection: Rejection) {
     let now_us = leg.cell.unix_us();
-    if goes_to_tool(call.method) {
+    if call.method.goes_to_tool() {
         let (tool, effect) = named(leg, call);
         leg.cell
             .lock()

@@ -24,6 +24,7 @@ struct Frame {
     column: Option<u32>,
     call: Option<u32>,
     code: Option<serde_json::Value>,
+    errors: Vec<Other>,
     others: Vec<Other>,
 }
 
@@ -84,11 +85,19 @@ fn describe(frame: &Frame, source: ErrorSource, program: &str) -> GuestError {
             "a rejected promise was left without a handler: {text}. Await it, or add .catch"
         );
     }
+    if source == ErrorSource::Timer {
+        text = format!(
+            "a function given to setTimeout threw: {text}. Catch it there: nothing else can"
+        );
+    }
     if source == ErrorSource::Conversion {
         text = format!("the program ended, but its value cannot be returned: {text}");
     }
     if let Some(hint) = hint(&frame.name, &frame.message) {
         text += &format!(". {hint}");
+    }
+    for part in frame.errors.iter().take(OTHERS) {
+        text += &format!("\none of them: {}", headline(&part.name, &part.message));
     }
     for other in frame.others.iter().take(OTHERS) {
         text += &format!("\nalso rejected: {}", headline(&other.name, &other.message));
@@ -240,6 +249,10 @@ mod tests {
         assert_eq!(
             judged(ErrorSource::Unhandled, json, 0, false).to_string(),
             "a rejected promise was left without a handler: Error: boom. Await it, or add .catch"
+        );
+        assert_eq!(
+            judged(ErrorSource::Timer, json, 0, false).to_string(),
+            "a function given to setTimeout threw: Error: boom. Catch it there: nothing else can"
         );
     }
 

@@ -160,7 +160,8 @@ pub mod eval_field {
 pub mod eval_flag {
     /// Allow `eval` and the `Function` constructors. Set by conformance tests only; no config, model or client reaches it.
     pub const DYNAMIC_CODE: u32 = 1;
-    /// The source is a global script, not the body of an async function. Conformance tests only.
+    /// The source is a global script, not the body of an async function, and finds `print` and `$262`.
+    /// Conformance tests only.
     pub const SCRIPT: u32 = 2;
 }
 
@@ -201,7 +202,8 @@ pub enum FrameKind {
     /// The program's value, JSON. Sub-kind 1: the value passed its limit and the payload is empty.
     Value = 4,
     /// The program failed. Sub-kind is an [`ErrorSource`]; payload JSON
-    /// `{name, message, stack?, line?, column?, call?: id, tool?, code?, effectStatus?, others?: [{name, message}]}`.
+    /// `{name, message, stack?, line?, column?, call?: id, tool?, code?, effectStatus?, errors?, others?}`; the
+    /// last two are lists of `{name, message}`: the parts of an `AggregateError`, and further rejections.
     Error = 5,
     /// `yield_control` took effect; payload the first reason as JSON (`null` without one).
     Yield = 6,
@@ -242,6 +244,8 @@ pub enum ErrorSource {
     Syntax = 2,
     /// The program's value could not be converted.
     Conversion = 3,
+    /// A timer's callback threw, which nothing can handle.
+    Timer = 4,
 }
 
 impl ErrorSource {
@@ -253,6 +257,7 @@ impl ErrorSource {
             1 => Self::Unhandled,
             2 => Self::Syntax,
             3 => Self::Conversion,
+            4 => Self::Timer,
             _ => return None,
         })
     }
@@ -312,6 +317,20 @@ impl Method {
             12 => Self::Agents,
             _ => return None,
         })
+    }
+
+    /// Whether a call of this kind runs a tool; all others are answered by the host itself.
+    #[must_use]
+    pub const fn goes_to_tool(self) -> bool {
+        matches!(
+            self,
+            Self::Call
+                | Self::CallRaw
+                | Self::CallByName
+                | Self::Mcp
+                | Self::Namespace
+                | Self::Agents
+        )
     }
 }
 

@@ -12,3 +12,4 @@ pub mod parked;
 pub mod places;
 pub mod promises;
 pub mod redact;
+pub mod test262;

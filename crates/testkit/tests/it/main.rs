@@ -4,3 +4,4 @@ mod globals;
 mod parked;
 mod promises;
 mod support;
+mod test262;
