@@ -123,6 +123,11 @@ impl Catalog {
         self.by_id.get(id).map(|&at| &self.entries[at])
     }
 
+    /// Whether any entry has this id or name, callable by it or not. Cheaper than asking what was meant.
+    pub fn knows(&self, id_or_name: &str) -> bool {
+        self.position(id_or_name).is_some() || !self.positions_named(id_or_name).is_empty()
+    }
+
     /// The entry that the guest's `tools` means by an id, a name or a safe name.
     ///
     /// # Errors

@@ -28,6 +28,7 @@ pub use entry::{CompactEntry, Description, Effect, Entry, Tier};
 pub use hash::ContentHash;
 pub use id::{IdError, MAX_NAME_BYTES, MAX_OWNER_BYTES, Source, ToolId};
 pub use names::{HELPER_NAMES, identifier, is_identifier};
+pub use near::nearest;
 pub use prompt_index::{DEFAULT_INDEX_CHARS, IndexOptions, MAX_INDEX_CHARS};
 pub use resolve::{MAX_NEAR_NAMES, ResolveError};
 pub use search::{Hit, MAX_QUERIES, MAX_QUERY_BYTES, MAX_SEARCH_LIMIT, Scope, SearchRequest};

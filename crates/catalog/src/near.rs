@@ -6,6 +6,17 @@
 /// The longest name that is compared letter by letter, in characters; what is longer is cut.
 const MAX_COMPARED_CHARS: usize = 64;
 
+/// The one of `names` that is closest to `asked`, if any is close.
+pub fn nearest<'n>(asked: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let needle = Needle::new(asked);
+    let ranked = names
+        .into_iter()
+        .filter_map(|name| Some((needle.distance(name)?, name)));
+    ranked
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
 /// The name that was asked for, prepared for many comparisons.
 pub(crate) struct Needle {
     letters: String,

@@ -38,6 +38,11 @@ impl CatalogFacts {
         }
     }
 
+    /// The catalog itself.
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
     /// The bytes behind `ALL_TOOLS`.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ use codecell_sandbox::GuestThread;
 use codecell_script::{LanguageSet, PrepareOptions, Prepared, prepare};
 use tokio::sync::OwnedSemaphorePermit;
 
+use crate::advice;
 use crate::cell::{Cell, Shared, Stage, StopReason};
 use crate::failure::CellError;
 use crate::leg::{Body, Leg, LegEnd};
@@ -171,6 +172,9 @@ fn prepare_program(body: &mut Body, language: Option<Language>) -> Result<Prepar
             column: Some(warning.column),
         })
         .collect();
+    // What a program will trip over comes before remarks about how it was sent.
+    let advice = advice::advise(&prepared.calls, body.facts.catalog(), &body.source);
+    body.warnings.splice(0..0, advice);
     Ok(prepared)
 }
 

@@ -14,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod advice;
 mod binary;
 mod calls;
 mod catalog_facts;
@@ -52,6 +53,7 @@ mod surface;
 mod values;
 mod waits;
 
+pub use advice::advise;
 pub use clock::{Clock, OsRandomness, Randomness, SystemClock};
 pub use code_mode::CodeMode;
 pub use describe::{exec_description, surface_tools, wait_description};

@@ -140,6 +140,9 @@ fn is_none(count: &u64) -> bool {
 /// The cell is over without a value, or never began.
 #[derive(Clone, Debug, Serialize)]
 pub struct Failed {
+    /// Advice found before dispatch. It comes first: often it says why the program failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// What happened and what to change.
     pub error: String,
     /// The coarse reason.
@@ -152,9 +155,6 @@ pub struct Failed {
     /// What the cell did to the world, when it did anything but read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effects: Option<Effects>,
-    /// Advice found before dispatch.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<Warning>,
     /// Counts and sizes.
     pub telemetry: Telemetry,
 }

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod calls;
 mod envelope;
 mod error;
 mod foreign;
@@ -24,8 +25,9 @@ mod stack;
 mod survey;
 mod typescript;
 
+pub use calls::{Field, FieldRead, Fields, Literal, Step, Target, ToolCall, ToolCalls, Unawaited};
 pub use error::{Foreign, Place, ScriptError};
 pub use options::{Language, LanguageSet, MAX_SOURCE_BYTES, PrepareOptions};
 pub use prepare::{prepare, strip_types};
 pub use prepared::{Directive, Prepared, ScriptWarning, Uses};
-pub use source::{column_of_byte, frame};
+pub use source::{column_of_byte, frame, position};

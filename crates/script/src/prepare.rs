@@ -6,6 +6,7 @@
 use oxc_allocator::Allocator;
 use oxc_ast::ast::Program;
 
+use crate::calls::{self, ToolCalls};
 use crate::envelope::{self, Envelope};
 use crate::error::ScriptError;
 use crate::options::{Language, PrepareOptions};
@@ -241,11 +242,11 @@ impl Preparation<'_> {
             Language::JavaScript => blank_html_comments(self.body, program),
             Language::TypeScript => self.javascript(program)?,
         };
-        let (prefix, suffix) = match shape::of(body) {
-            Shape::Statements => ("", ""),
+        let (prefix, suffix, functions) = match shape::of(body) {
+            Shape::Statements => ("", "", 1),
             Shape::Function { end } => {
                 blank_semicolons(&mut code, parse::shift(end));
-                ("return await (", ")()")
+                ("return await (", ")()", 2)
             }
         };
         Ok(Prepared {
@@ -257,6 +258,10 @@ impl Preparation<'_> {
             directive: crate::Directive::default(),
             warnings: Vec::new(),
             hint: shape::hint(body),
+            calls: match survey.names_tools() {
+                true => calls::of(program, &survey, functions),
+                false => ToolCalls::default(),
+            },
             uses: survey.uses(),
         })
     }

@@ -1,5 +1,6 @@
 //! A checked program and what was learned about it while it was parsed.
 
+use crate::calls::ToolCalls;
 use crate::options::Language;
 
 /// A program that may be handed to the engine.
@@ -7,7 +8,7 @@ use crate::options::Language;
 /// The engine compiles [`Prepared::compile_unit`]: `(async function(){`, [`prefix`](Self::prefix) and a
 /// line break; then [`body`](Self::body), whose lines and columns are those of the text that the model
 /// sent, a line break, [`suffix`](Self::suffix) and `})`. The body's first line is the unit's second.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Prepared {
     /// Goes before the body, on the line of the wrapper; empty or `return await (`.
     pub prefix: String,
@@ -28,6 +29,8 @@ pub struct Prepared {
     pub hint: Option<String>,
     /// Which globals the program needs.
     pub uses: Uses,
+    /// What it visibly does with tools; empty when it names none.
+    pub calls: ToolCalls,
 }
 
 impl Prepared {

@@ -39,7 +39,8 @@ fn next_break(text: &str, from: usize) -> Option<(usize, usize)> {
 }
 
 /// Line and column, both from 1, of a byte offset; the column counts UTF-16 code units.
-pub(crate) fn position(text: &str, offset: usize) -> (u32, u32) {
+#[must_use]
+pub fn position(text: &str, offset: usize) -> (u32, u32) {
     let offset = floor_boundary(text, offset);
     let (mut line, mut start) = (1, 0);
     while let Some((_, after)) = next_break(text, start) {

@@ -3,7 +3,7 @@
 //! The walk may name too many uses, never too few: scopes are not followed, so a local variable called
 //! `tools` counts as the global. It does not judge anything that only exists as text.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oxc_ast::ast::{
     AssignmentTarget, BindingIdentifier, BindingPattern, CallExpression, Class,
@@ -27,7 +27,8 @@ const GLOBAL_OBJECTS: &[&str] = &["globalThis", "window", "self", "global"];
 pub(crate) struct Survey<'a> {
     tools: BTreeSet<&'a str>,
     names: BTreeSet<&'a str>,
-    bound: BTreeSet<&'a str>,
+    /// How often each name is bound.
+    bound: BTreeMap<&'a str, u32>,
     tools_dynamic: bool,
     global_object: bool,
     class_depth: u32,
@@ -74,7 +75,17 @@ impl<'a> Survey<'a> {
 
     /// Whether the program binds `name` anywhere.
     pub(crate) fn binds(&self, name: &str) -> bool {
-        self.bound.contains(name)
+        self.bound.contains_key(name)
+    }
+
+    /// How often the program binds `name`.
+    pub(crate) fn bindings(&self, name: &str) -> u32 {
+        self.bound.get(name).copied().unwrap_or(0)
+    }
+
+    /// Whether any member of `tools` is named.
+    pub(crate) fn names_tools(&self) -> bool {
+        !self.tools.is_empty() || self.tools_dynamic
     }
 
     /// The globals in need.
@@ -180,7 +191,7 @@ fn is_global(expression: &Expression<'_>) -> bool {
 }
 
 /// A string that is written out.
-fn literal<'a>(expression: &Expression<'a>) -> Option<&'a str> {
+pub(crate) fn literal<'a>(expression: &Expression<'a>) -> Option<&'a str> {
     match expression.get_inner_expression() {
         Expression::StringLiteral(text) => Some(text.value.as_str()),
         Expression::TemplateLiteral(template) if template.expressions.is_empty() => template
@@ -221,7 +232,7 @@ impl<'a> VisitJs<'a> for Survey<'a> {
     }
 
     fn visit_binding_identifier(&mut self, it: &BindingIdentifier<'a>) {
-        self.bound.insert(it.name.as_str());
+        *self.bound.entry(it.name.as_str()).or_default() += 1;
     }
 
     fn visit_static_member_expression(&mut self, it: &StaticMemberExpression<'a>) {
@@ -258,7 +269,7 @@ impl<'a> VisitJs<'a> for Survey<'a> {
         if let AssignmentTarget::StaticMemberExpression(member) = it
             && is_global(&member.object)
         {
-            self.bound.insert(member.property.name.as_str());
+            *self.bound.entry(member.property.name.as_str()).or_default() += 1;
         }
         walk_js::walk_assignment_target(self, it);
     }

@@ -96,7 +96,10 @@ pub(crate) fn pending(call: &PendingCall) -> String {
 }
 
 fn failed_remarks(streams: &Streams, failed: &Failed, out: &mut String) {
-    warnings(streams, &failed.warnings, out);
+    let mut others = failed.warnings.clone();
+    // The error may be the very thing that was foreseen.
+    others.retain(|warning| !failed.error.contains(&warning.message));
+    warnings(streams, &others, out);
     let heading = streams.styled_err(style::ERROR, "error:");
     line(out, &format!("{heading} {}", foreign(&error_text(failed))));
     if let Some(frame) = failed

@@ -8,6 +8,7 @@
     )
 )]
 
+mod advice;
 mod approvals;
 mod cells;
 mod effects;

@@ -14,7 +14,7 @@ use crate::support::{World, stable, tool_set};
 
 /// The lines of a file of the data, each an object.
 #[expect(clippy::print_stdout, reason = "a test that skips says so")]
-fn rows(name: &str) -> Option<Vec<Value>> {
+pub(crate) fn rows(name: &str) -> Option<Vec<Value>> {
     let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
     let folder = std::env::var_os("CODECELL_DATA").map_or_else(beside, PathBuf::from);
     let Ok(text) = std::fs::read_to_string(folder.join(name)) else {
