@@ -6,16 +6,16 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::adapt::{Files, blocking, define, require_git_named, write_needs};
+use super::adapt::{Files, define, require_git_named, write_needs};
 use super::error::CoreError;
+use super::file_tool::{FileTool, FileWork};
 use super::stop::Stop;
 use super::workspace::{Change, Expect, commit_all, shown};
 use super::write::check_size;
-use crate::{ApprovalNeed, CallContext, Tool, ToolDefinition, ToolError, ToolInput, ToolOutput};
+use crate::{ApprovalNeed, Tool, ToolDefinition, ToolError, ToolOutput};
 
 /// Most edits of one call.
 const MAX_EDITS: usize = 200;
@@ -25,12 +25,6 @@ const MAX_DIFF_BYTES: usize = 64 * 1024;
 const DIFF_TIME: Duration = Duration::from_secs(1);
 /// Lines compared to name the nearest one.
 const NEAR_LINES: usize = 20_000;
-
-/// The tool.
-pub(crate) struct EditTool {
-    definition: ToolDefinition,
-    files: Arc<Files>,
-}
 
 #[derive(Deserialize)]
 struct Args {
@@ -46,13 +40,12 @@ struct Edit {
     new_text: String,
 }
 
-impl EditTool {
-    pub(crate) fn new(files: Arc<Files>) -> Result<Self, CoreError> {
-        let description = "Replace passages of a text file. Each oldText must be in the file exactly once, byte for byte; \
-            all edits are made, or none. Gives a diff.";
-        let definition = define("edit", description, parameters())?.with_output(output());
-        Ok(Self { definition, files })
-    }
+/// The tool.
+pub(crate) fn tool(files: Arc<Files>) -> Result<Arc<dyn Tool>, CoreError> {
+    let description = "Replace passages of a text file. Each oldText must be in the file exactly once, byte for byte; \
+        all edits are made, or none. Gives a diff.";
+    let definition = define("edit", description, parameters())?.with_output(output());
+    Ok(FileTool::<Args>::shared(definition, files))
 }
 
 fn parameters() -> Value {
@@ -91,30 +84,13 @@ fn output() -> Value {
     })
 }
 
-#[async_trait]
-impl Tool for EditTool {
-    fn definition(&self) -> &ToolDefinition {
-        &self.definition
+impl FileWork for Args {
+    fn run(&self, files: &Files, stop: &Stop) -> Result<ToolOutput, CoreError> {
+        edit(files, self, stop).map(ToolOutput::details)
     }
 
-    async fn call(&self, input: ToolInput, ctx: &CallContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = input.parse()?;
-        let files = Arc::clone(&self.files);
-        Ok(ToolOutput::details(
-            blocking(ctx, move |stop| edit(&files, &args, stop)).await?,
-        ))
-    }
-
-    fn approvals(
-        &self,
-        input: &ToolInput,
-        _: &CallContext,
-    ) -> Result<Vec<ApprovalNeed>, ToolError> {
-        let args: Args = input.parse()?;
-        Ok(write_needs(
-            &self.definition,
-            [args.path.as_str()].into_iter(),
-        ))
+    fn needs(&self, definition: &ToolDefinition) -> Result<Vec<ApprovalNeed>, ToolError> {
+        Ok(write_needs(definition, [self.path.as_str()].into_iter()))
     }
 }
 

@@ -4,27 +4,21 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use globset::{GlobBuilder, GlobMatcher};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::adapt::{Files, blocking, define};
+use super::adapt::{Files, define};
 use super::error::CoreError;
+use super::file_tool::{FileTool, FileWork};
 use super::stop::Stop;
 use super::workspace::{Entry, EntryKind, Resolved, Seen, Tree, TreeOptions, shown};
-use crate::{CallContext, Tool, ToolDefinition, ToolError, ToolInput, ToolOutput};
+use crate::{Tool, ToolOutput};
 
 /// Paths given when the call asks for no number.
 const DEFAULT_LIMIT: usize = 1000;
 /// Longest glob taken.
 const MAX_GLOB_BYTES: usize = 1024;
-
-/// The tool.
-pub(crate) struct FindTool {
-    definition: ToolDefinition,
-    files: Arc<Files>,
-}
 
 #[derive(Deserialize)]
 struct Args {
@@ -33,15 +27,14 @@ struct Args {
     limit: Option<usize>,
 }
 
-impl FindTool {
-    pub(crate) fn new(files: Arc<Files>) -> Result<Self, CoreError> {
-        let description = "Find files by glob, such as *.rs, src/**/*.{ts,tsx} or **/test_*. A pattern without / matches file names \
-            at any depth, one with / the path below `path`. Leaves out what ignore files name, .git, and hidden entries unless the pattern names them.";
-        let definition = define("find", description, parameters())?
-            .read_only()
-            .with_output(output());
-        Ok(Self { definition, files })
-    }
+/// The tool.
+pub(crate) fn tool(files: Arc<Files>) -> Result<Arc<dyn Tool>, CoreError> {
+    let description = "Find files by glob, such as *.rs, src/**/*.{ts,tsx} or **/test_*. A pattern without / matches file names \
+        at any depth, one with / the path below `path`. Leaves out what ignore files name, .git, and hidden entries unless the pattern names them.";
+    let definition = define("find", description, parameters())?
+        .read_only()
+        .with_output(output());
+    Ok(FileTool::<Args>::shared(definition, files))
 }
 
 fn parameters() -> Value {
@@ -68,18 +61,9 @@ fn output() -> Value {
     })
 }
 
-#[async_trait]
-impl Tool for FindTool {
-    fn definition(&self) -> &ToolDefinition {
-        &self.definition
-    }
-
-    async fn call(&self, input: ToolInput, ctx: &CallContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = input.parse()?;
-        let files = Arc::clone(&self.files);
-        Ok(ToolOutput::details(
-            blocking(ctx, move |stop| find(&files, &args, stop)).await?,
-        ))
+impl FileWork for Args {
+    fn run(&self, files: &Files, stop: &Stop) -> Result<ToolOutput, CoreError> {
+        find(files, self, stop).map(ToolOutput::details)
     }
 }
 

@@ -8,7 +8,6 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
@@ -17,12 +16,13 @@ use ignore::overrides::{Override, OverrideBuilder};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::adapt::{Files, blocking, define};
+use super::adapt::{Files, define};
 use super::error::CoreError;
+use super::file_tool::{FileTool, FileWork};
 use super::options::CoreLimits;
 use super::stop::Stop;
 use super::workspace::{EntryKind, Resolved, Seen, Tree, TreeOptions, shown};
-use crate::{CallContext, Tool, ToolDefinition, ToolError, ToolInput, ToolOutput};
+use crate::{Tool, ToolOutput};
 
 /// Matches given when the call asks for no number.
 const DEFAULT_LIMIT: usize = 1000;
@@ -32,12 +32,6 @@ const MAX_PATTERN_BYTES: usize = 8 * 1024;
 const REGEX_BYTES: usize = 10 * 1024 * 1024;
 /// Longest line held in memory.
 const LINE_BYTES: usize = 16 * 1024 * 1024;
-
-/// The tool.
-pub(crate) struct GrepTool {
-    definition: ToolDefinition,
-    files: Arc<Files>,
-}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -54,18 +48,17 @@ struct Args {
     limit: Option<usize>,
 }
 
-impl GrepTool {
-    pub(crate) fn new(files: Arc<Files>) -> Result<Self, CoreError> {
-        let description = format!(
-            "Search file contents line by line with a regular expression (Rust syntax, as ripgrep). Leaves out binary files, hidden \
-             entries, .git and what ignore files name. Lines are cut at {} characters.",
-            files.limits.grep_line_chars
-        );
-        let definition = define("grep", &description, parameters())?
-            .read_only()
-            .with_output(output());
-        Ok(Self { definition, files })
-    }
+/// The tool.
+pub(crate) fn tool(files: Arc<Files>) -> Result<Arc<dyn Tool>, CoreError> {
+    let description = format!(
+        "Search file contents line by line with a regular expression (Rust syntax, as ripgrep). Leaves out binary files, hidden \
+         entries, .git and what ignore files name. Lines are cut at {} characters.",
+        files.limits.grep_line_chars
+    );
+    let definition = define("grep", &description, parameters())?
+        .read_only()
+        .with_output(output());
+    Ok(FileTool::<Args>::shared(definition, files))
 }
 
 fn parameters() -> Value {
@@ -108,18 +101,9 @@ fn output() -> Value {
     })
 }
 
-#[async_trait]
-impl Tool for GrepTool {
-    fn definition(&self) -> &ToolDefinition {
-        &self.definition
-    }
-
-    async fn call(&self, input: ToolInput, ctx: &CallContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = input.parse()?;
-        let files = Arc::clone(&self.files);
-        Ok(ToolOutput::details(
-            blocking(ctx, move |stop| grep(&files, &args, stop)).await?,
-        ))
+impl FileWork for Args {
+    fn run(&self, files: &Files, stop: &Stop) -> Result<ToolOutput, CoreError> {
+        grep(files, self, stop).map(ToolOutput::details)
     }
 }
 

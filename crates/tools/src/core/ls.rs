@@ -3,24 +3,18 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::adapt::{Files, blocking, define};
+use super::adapt::{Files, define};
 use super::error::CoreError;
+use super::file_tool::{FileTool, FileWork};
 use super::stop::Stop;
 use super::workspace::{Entry, EntryKind, Resolved, Seen, Tree, TreeOptions};
-use crate::{CallContext, Tool, ToolDefinition, ToolError, ToolInput, ToolOutput};
+use crate::{Tool, ToolOutput};
 
 /// Entries given when the call asks for no number.
 const DEFAULT_LIMIT: usize = 1000;
-
-/// The tool.
-pub(crate) struct LsTool {
-    definition: ToolDefinition,
-    files: Arc<Files>,
-}
 
 #[derive(Deserialize)]
 struct Args {
@@ -28,15 +22,14 @@ struct Args {
     limit: Option<usize>,
 }
 
-impl LsTool {
-    pub(crate) fn new(files: Arc<Files>) -> Result<Self, CoreError> {
-        let description =
-            "List one directory of the workspace, sorted by name, hidden entries included.";
-        let definition = define("ls", description, parameters())?
-            .read_only()
-            .with_output(output());
-        Ok(Self { definition, files })
-    }
+/// The tool.
+pub(crate) fn tool(files: Arc<Files>) -> Result<Arc<dyn Tool>, CoreError> {
+    let description =
+        "List one directory of the workspace, sorted by name, hidden entries included.";
+    let definition = define("ls", description, parameters())?
+        .read_only()
+        .with_output(output());
+    Ok(FileTool::<Args>::shared(definition, files))
 }
 
 fn parameters() -> Value {
@@ -69,18 +62,9 @@ fn output() -> Value {
     })
 }
 
-#[async_trait]
-impl Tool for LsTool {
-    fn definition(&self) -> &ToolDefinition {
-        &self.definition
-    }
-
-    async fn call(&self, input: ToolInput, ctx: &CallContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = input.parse()?;
-        let files = Arc::clone(&self.files);
-        Ok(ToolOutput::details(
-            blocking(ctx, move |stop| ls(&files, &args, stop)).await?,
-        ))
+impl FileWork for Args {
+    fn run(&self, files: &Files, stop: &Stop) -> Result<ToolOutput, CoreError> {
+        ls(files, self, stop).map(ToolOutput::details)
     }
 }
 

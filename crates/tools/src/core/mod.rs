@@ -8,6 +8,7 @@
 mod adapt;
 mod edit;
 mod error;
+mod file_tool;
 mod find;
 mod grep;
 mod ls;
@@ -58,13 +59,13 @@ impl CoreTools {
         let shell = Arc::new(Shell::new(Arc::clone(&workspace), options));
         let sessions = Arc::new(Sessions::default());
         let tools: Vec<Arc<dyn Tool>> = vec![
-            Arc::new(read::ReadTool::new(files())?),
-            Arc::new(write::WriteTool::new(files())?),
-            Arc::new(edit::EditTool::new(files())?),
-            Arc::new(patch::PatchTool::new(files())?),
-            Arc::new(ls::LsTool::new(files())?),
-            Arc::new(find::FindTool::new(files())?),
-            Arc::new(grep::GrepTool::new(files())?),
+            read::tool(files())?,
+            write::tool(files())?,
+            edit::tool(files())?,
+            patch::tool(files())?,
+            ls::tool(files())?,
+            find::tool(files())?,
+            grep::tool(files())?,
             Arc::new(shell::ExecTool::new(shell, Arc::clone(&sessions))?),
             Arc::new(shell::ProcessTool::new(Arc::clone(&sessions))?),
             Arc::new(web::WebFetchTool::new(options)?),

@@ -6,25 +6,19 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::adapt::{Files, blocking, define};
+use super::adapt::{Files, define};
 use super::error::CoreError;
+use super::file_tool::{FileTool, FileWork};
 use super::stop::Stop;
 use super::workspace::{Opened, shown};
-use crate::{CallContext, ContentBlock, Tool, ToolDefinition, ToolError, ToolInput, ToolOutput};
+use crate::{ContentBlock, Tool, ToolOutput};
 
 /// Bytes looked at to tell text from binary.
 const SNIFF_BYTES: usize = 8192;
 const BLOCK_BYTES: usize = 64 * 1024;
-
-/// The tool.
-pub(crate) struct ReadTool {
-    definition: ToolDefinition,
-    files: Arc<Files>,
-}
 
 #[derive(Deserialize)]
 struct Args {
@@ -33,18 +27,17 @@ struct Args {
     limit: Option<u64>,
 }
 
-impl ReadTool {
-    pub(crate) fn new(files: Arc<Files>) -> Result<Self, CoreError> {
-        let description = format!(
-            "Read a text file of the workspace, or some of its lines; at most {} KiB of text per call. \
-             A png, jpeg, gif or webp file comes back as an image instead.",
-            files.limits.read_text_bytes / 1024
-        );
-        let definition = define("read", &description, parameters())?
-            .read_only()
-            .with_output(output());
-        Ok(Self { definition, files })
-    }
+/// The tool.
+pub(crate) fn tool(files: Arc<Files>) -> Result<Arc<dyn Tool>, CoreError> {
+    let description = format!(
+        "Read a text file of the workspace, or some of its lines; at most {} KiB of text per call. \
+         A png, jpeg, gif or webp file comes back as an image instead.",
+        files.limits.read_text_bytes / 1024
+    );
+    let definition = define("read", &description, parameters())?
+        .read_only()
+        .with_output(output());
+    Ok(FileTool::<Args>::shared(definition, files))
 }
 
 fn parameters() -> Value {
@@ -75,16 +68,9 @@ fn output() -> Value {
     })
 }
 
-#[async_trait]
-impl Tool for ReadTool {
-    fn definition(&self) -> &ToolDefinition {
-        &self.definition
-    }
-
-    async fn call(&self, input: ToolInput, ctx: &CallContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = input.parse()?;
-        let files = Arc::clone(&self.files);
-        Ok(blocking(ctx, move |stop| read(&files, &args, stop)).await?)
+impl FileWork for Args {
+    fn run(&self, files: &Files, stop: &Stop) -> Result<ToolOutput, CoreError> {
+        read(files, self, stop)
     }
 }
 

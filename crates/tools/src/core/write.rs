@@ -2,21 +2,15 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::adapt::{Files, blocking, define, require_git_named, write_needs};
+use super::adapt::{Files, define, require_git_named, write_needs};
 use super::error::CoreError;
+use super::file_tool::{FileTool, FileWork};
 use super::stop::Stop;
 use super::workspace::{Change, Expect, Place, Resolved, commit_all, shown};
-use crate::{ApprovalNeed, CallContext, Tool, ToolDefinition, ToolError, ToolInput, ToolOutput};
-
-/// The tool.
-pub(crate) struct WriteTool {
-    definition: ToolDefinition,
-    files: Arc<Files>,
-}
+use crate::{ApprovalNeed, Tool, ToolDefinition, ToolError, ToolOutput};
 
 #[derive(Deserialize)]
 struct Args {
@@ -24,16 +18,15 @@ struct Args {
     content: String,
 }
 
-impl WriteTool {
-    pub(crate) fn new(files: Arc<Files>) -> Result<Self, CoreError> {
-        let description = format!(
-            "Write a whole text file of the workspace: it is made, with the directories above it, or replaced in one step. \
-             At most {} MiB. To change part of a file use edit.",
-            files.limits.write_bytes / (1024 * 1024)
-        );
-        let definition = define("write", &description, parameters())?.with_output(output());
-        Ok(Self { definition, files })
-    }
+/// The tool.
+pub(crate) fn tool(files: Arc<Files>) -> Result<Arc<dyn Tool>, CoreError> {
+    let description = format!(
+        "Write a whole text file of the workspace: it is made, with the directories above it, or replaced in one step. \
+         At most {} MiB. To change part of a file use edit.",
+        files.limits.write_bytes / (1024 * 1024)
+    );
+    let definition = define("write", &description, parameters())?.with_output(output());
+    Ok(FileTool::<Args>::shared(definition, files))
 }
 
 fn parameters() -> Value {
@@ -60,30 +53,13 @@ fn output() -> Value {
     })
 }
 
-#[async_trait]
-impl Tool for WriteTool {
-    fn definition(&self) -> &ToolDefinition {
-        &self.definition
+impl FileWork for Args {
+    fn run(&self, files: &Files, stop: &Stop) -> Result<ToolOutput, CoreError> {
+        write(files, self, stop).map(ToolOutput::details)
     }
 
-    async fn call(&self, input: ToolInput, ctx: &CallContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = input.parse()?;
-        let files = Arc::clone(&self.files);
-        Ok(ToolOutput::details(
-            blocking(ctx, move |stop| write(&files, &args, stop)).await?,
-        ))
-    }
-
-    fn approvals(
-        &self,
-        input: &ToolInput,
-        _: &CallContext,
-    ) -> Result<Vec<ApprovalNeed>, ToolError> {
-        let args: Args = input.parse()?;
-        Ok(write_needs(
-            &self.definition,
-            [args.path.as_str()].into_iter(),
-        ))
+    fn needs(&self, definition: &ToolDefinition) -> Result<Vec<ApprovalNeed>, ToolError> {
+        Ok(write_needs(definition, [self.path.as_str()].into_iter()))
     }
 }
 

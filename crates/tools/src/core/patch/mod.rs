@@ -12,38 +12,31 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use rustix::fs::Mode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::adapt::{Files, blocking, define, require_git_named, write_needs};
+use super::adapt::{Files, define, require_git_named, write_needs};
 use super::error::CoreError;
+use super::file_tool::{FileTool, FileWork};
 use super::stop::Stop;
 use super::workspace::{Change, Expect, Place, Resolved, commit_all, shown};
 use super::write::check_size;
-use crate::{ApprovalNeed, CallContext, Tool, ToolDefinition, ToolError, ToolInput, ToolOutput};
+use crate::{ApprovalNeed, Tool, ToolDefinition, ToolError, ToolOutput};
 use parse::{Action, FilePatch, parse};
-
-/// The tool.
-pub(crate) struct PatchTool {
-    definition: ToolDefinition,
-    files: Arc<Files>,
-}
 
 #[derive(Deserialize)]
 struct Args {
     patch: String,
 }
 
-impl PatchTool {
-    pub(crate) fn new(files: Arc<Files>) -> Result<Self, CoreError> {
-        let description = "Apply a patch to text files: a unified diff (also git's), or the form with *** Begin Patch, *** Add File: p, \
-            *** Update File: p (with *** Move to: q), *** Delete File: p, @@ and lines that begin with space, - or +, *** End Patch. \
-            Context must match exactly; everything is applied or nothing.";
-        let definition = define("apply_patch", description, parameters())?.with_output(output());
-        Ok(Self { definition, files })
-    }
+/// The tool.
+pub(crate) fn tool(files: Arc<Files>) -> Result<Arc<dyn Tool>, CoreError> {
+    let description = "Apply a patch to text files: a unified diff (also git's), or the form with *** Begin Patch, *** Add File: p, \
+        *** Update File: p (with *** Move to: q), *** Delete File: p, @@ and lines that begin with space, - or +, *** End Patch. \
+        Context must match exactly; everything is applied or nothing.";
+    let definition = define("apply_patch", description, parameters())?.with_output(output());
+    Ok(FileTool::<Args>::shared(definition, files))
 }
 
 fn parameters() -> Value {
@@ -71,29 +64,15 @@ fn output() -> Value {
     })
 }
 
-#[async_trait]
-impl Tool for PatchTool {
-    fn definition(&self) -> &ToolDefinition {
-        &self.definition
+impl FileWork for Args {
+    fn run(&self, files: &Files, stop: &Stop) -> Result<ToolOutput, CoreError> {
+        apply(files, &self.patch, stop).map(ToolOutput::details)
     }
 
-    async fn call(&self, input: ToolInput, ctx: &CallContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = input.parse()?;
-        let files = Arc::clone(&self.files);
-        Ok(ToolOutput::details(
-            blocking(ctx, move |stop| apply(&files, &args.patch, stop)).await?,
-        ))
-    }
-
-    fn approvals(
-        &self,
-        input: &ToolInput,
-        _: &CallContext,
-    ) -> Result<Vec<ApprovalNeed>, ToolError> {
-        let args: Args = input.parse()?;
-        let patches = parse(&args.patch)?;
+    fn needs(&self, definition: &ToolDefinition) -> Result<Vec<ApprovalNeed>, ToolError> {
+        let patches = parse(&self.patch)?;
         let paths = patches.iter().flat_map(FilePatch::paths);
-        let mut needs = write_needs(&self.definition, paths);
+        let mut needs = write_needs(definition, paths);
         if let Some(patch) = patches.iter().find(|patch| patch.executable == Some(true)) {
             needs.push(ApprovalNeed {
                 key: "executable".to_owned(),
