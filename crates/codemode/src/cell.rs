@@ -6,13 +6,17 @@
 //! the executor sees it, and nothing is ever handed over twice.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use codecell_catalog::Scope as Names;
 use codecell_protocol::{CallState, CellId, EffectKind, Effects};
 use codecell_sandbox::StopHandle;
 use codecell_tools::{CallContext, CallProgress, CallReport, CallRequest, CallStep, ToolSet};
+use futures::FutureExt as _;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -93,6 +97,16 @@ pub(crate) struct Shared {
     stopped: Option<StopReason>,
     tokens: HashMap<u32, CancellationToken>,
 }
+
+/// A call whose turn it is.
+struct NextCall {
+    start: Start,
+    token: CancellationToken,
+    tools: ToolSet,
+}
+
+/// What is left to do for a call that was started.
+type CallWork = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// One cell.
 pub(crate) struct Cell {
@@ -220,41 +234,75 @@ impl Cell {
         })
     }
 
-    /// Hands the calls whose turn it is to the executor.
+    /// Hands the calls whose turn it is to the executor, each on a task of its own.
     pub(crate) fn pump(self: &Arc<Self>) {
-        loop {
-            let mut shared = self.lock();
-            let Some(start) = shared.calls.next_to_start() else {
-                return;
-            };
-            let token = self.abort.child_token();
-            shared.tokens.insert(start.guest_id, token.clone());
-            let tools = shared.tools.clone();
-            drop(shared);
-            match values::parse(&start.arguments) {
-                Ok(args) => self.dispatch(start, args, tools, token),
-                // Closed here and not by `settle`, which would come back to this loop: a queue full
-                // of such calls must not be as deep as it is long.
-                Err(message) => self.close_call(
-                    start.guest_id,
-                    CallState::NotStarted,
-                    Answer::Reject(Rejection::not_started(
-                        "invalid_arguments",
-                        message,
-                        Some(&start.tool),
-                    )),
-                ),
+        while let Some(next) = self.next_call() {
+            if let Some(call) = self.prepare_call(next) {
+                self.spawn_call(call);
             }
         }
     }
 
-    fn dispatch(
-        self: &Arc<Self>,
-        start: Start,
-        args: Value,
-        tools: ToolSet,
-        token: CancellationToken,
-    ) {
+    /// As [`pump`](Self::pump), on a guest's thread: what is over at once needs no other thread. A
+    /// call that has to wait for something becomes a task.
+    pub(crate) fn pump_here(self: &Arc<Self>) {
+        let Some(mut next) = self.next_call() else {
+            return;
+        };
+        let _runtime = self.services.parts.runtime.enter();
+        let mut nobody = Context::from_waker(Waker::noop());
+        loop {
+            if let Some(mut call) = self.prepare_call(next) {
+                // The first poll of the task asks everything again, so that no wake-up is lost.
+                if call.as_mut().poll(&mut nobody).is_pending() {
+                    self.spawn_call(call);
+                }
+            }
+            let Some(following) = self.next_call() else {
+                return;
+            };
+            next = following;
+        }
+    }
+
+    fn next_call(&self) -> Option<NextCall> {
+        let mut shared = self.lock();
+        let start = shared.calls.next_to_start()?;
+        let token = self.abort.child_token();
+        shared.tokens.insert(start.guest_id, token.clone());
+        let tools = shared.tools.clone();
+        Some(NextCall {
+            start,
+            token,
+            tools,
+        })
+    }
+
+    /// The work of one call, up to its entry in the books. A call whose arguments are not JSON ends
+    /// here.
+    fn prepare_call(self: &Arc<Self>, next: NextCall) -> Option<CallWork> {
+        match values::parse(&next.start.arguments) {
+            Ok(args) => Some(self.work(next, args)),
+            Err(message) => {
+                let start = next.start;
+                let rejection =
+                    Rejection::not_started("invalid_arguments", message, Some(&start.tool));
+                self.close_call(
+                    start.guest_id,
+                    CallState::NotStarted,
+                    Answer::Reject(rejection),
+                );
+                None
+            }
+        }
+    }
+
+    fn work(self: &Arc<Self>, next: NextCall, args: Value) -> CallWork {
+        let NextCall {
+            start,
+            token,
+            tools,
+        } = next;
         let request = CallRequest {
             call_id: format!("{}/{}", self.id, call_id(start.number)).into(),
             tool: Arc::clone(&start.tool),
@@ -283,11 +331,21 @@ impl Cell {
                 .call(&tools, request, books)
                 .await;
             let answer = cell.answer(&start, &tools, &report);
-            ending.settle(report.state, answer);
+            ending.close(report.state, answer);
+        };
+        // A panic is told by what is dropped in it.
+        Box::pin(AssertUnwindSafe(call).catch_unwind().map(drop))
+    }
+
+    fn spawn_call(self: &Arc<Self>, call: CallWork) {
+        let cell = Arc::clone(self);
+        let task = async move {
+            call.await;
+            cell.pump();
         };
         self.services
             .tasks
-            .spawn_on(call, &self.services.parts.runtime);
+            .spawn_on(task, &self.services.parts.runtime);
     }
 
     /// What the guest gets of a report.
@@ -301,12 +359,6 @@ impl Cell {
                 failure.effect_status,
             )),
         }
-    }
-
-    /// Takes note of how a call ended, starts the next ones and wakes the leg.
-    fn settle(self: &Arc<Self>, guest_id: u32, state: CallState, answer: Answer) {
-        self.close_call(guest_id, state, answer);
-        self.pump();
     }
 
     /// Takes note of how a call ended and wakes the leg.
@@ -518,7 +570,7 @@ impl CallProgress for Books {
     }
 }
 
-/// Settles a call whatever becomes of its task.
+/// Closes a call whatever becomes of its work.
 struct Ending<'a> {
     cell: &'a Arc<Cell>,
     guest_id: u32,
@@ -526,8 +578,8 @@ struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    fn settle(self, state: CallState, answer: Answer) {
-        self.cell.settle(self.guest_id, state, answer);
+    fn close(self, state: CallState, answer: Answer) {
+        self.cell.close_call(self.guest_id, state, answer);
         std::mem::forget(self);
     }
 }
@@ -545,7 +597,7 @@ impl Drop for Ending<'_> {
             CallState::Unknown,
         );
         self.cell
-            .settle(self.guest_id, CallState::Unknown, Answer::Reject(rejection));
+            .close_call(self.guest_id, CallState::Unknown, Answer::Reject(rejection));
     }
 }
 

@@ -185,7 +185,7 @@ impl<'a> Leg<'a> {
             let now_us = self.cell.unix_us();
             self.cell.lock().calls.push_yield(now_us);
         }
-        self.cell.pump();
+        self.cell.pump_here();
         self.run(None)
     }
 
@@ -201,7 +201,7 @@ impl<'a> Leg<'a> {
         loop {
             if let Some(slice) = slice.take() {
                 let after = self.judge(slice)?;
-                self.cell.pump();
+                self.cell.pump_here();
                 match after {
                     After::Done => {
                         dispatch::finish_host_calls(self);

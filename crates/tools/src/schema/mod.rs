@@ -44,6 +44,8 @@ pub struct Mismatch {
 pub struct ArgumentCheck {
     schema: Arc<Value>,
     validator: Validator,
+    /// Anchors are looked for again at each check: their table borrows from the schema.
+    has_anchors: bool,
 }
 
 impl ArgumentCheck {
@@ -52,7 +54,7 @@ impl ArgumentCheck {
     /// # Errors
     /// When the schema is too large, too deep, not self-contained or not valid.
     pub fn compile(schema: Arc<Value>) -> Result<Self, SchemaError> {
-        Shape::check(&schema)?;
+        let has_anchors = Shape::check(&schema)?.has_anchors();
         let compiled = thread::scope(|scope| {
             thread::Builder::new()
                 .stack_size(COMPILER_STACK_BYTES)
@@ -68,7 +70,11 @@ impl ArgumentCheck {
                 ));
             }
         };
-        Ok(Self { schema, validator })
+        Ok(Self {
+            schema,
+            validator,
+            has_anchors,
+        })
     }
 
     /// Judges arguments.
@@ -76,8 +82,10 @@ impl ArgumentCheck {
     /// # Errors
     /// What is wrong with them.
     pub fn check(&self, input: &Value) -> Result<(), Mismatch> {
-        // Cheap next to the check itself, and it keeps the borrowed table out of this struct.
-        let shape = Shape::check(&self.schema).map_err(|error| Mismatch::one(error.to_string()))?;
+        let shape = match self.has_anchors {
+            true => Shape::check(&self.schema).map_err(|error| Mismatch::one(error.to_string()))?,
+            false => Shape::of_checked(&self.schema),
+        };
         if budget::check(&shape, &self.schema, input).is_err() {
             return Err(Mismatch::one(format!(
                 "the input is too large or too deeply nested to be checked against the schema (more than {MAX_STEPS} steps or {MAX_JUDGED_DEPTH} levels)"

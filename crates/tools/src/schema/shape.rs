@@ -76,6 +76,18 @@ impl<'a> Shape<'a> {
         Ok(shape)
     }
 
+    /// A schema without anchors that has passed before.
+    pub(super) fn of_checked(root: &'a Value) -> Self {
+        Self {
+            root,
+            anchors: HashMap::new(),
+        }
+    }
+
+    pub(super) fn has_anchors(&self) -> bool {
+        !self.anchors.is_empty()
+    }
+
     /// Where a reference leads.
     pub(super) fn target(&self, reference: &str) -> Option<&'a Value> {
         let fragment = reference.strip_prefix('#')?;
