@@ -266,8 +266,9 @@ fn end_cell(cell: &Arc<Cell>, outcome: CellOutcome) {
     if !was_suspended {
         // Nobody knows its id, so nobody can ask again.
         drop(shared);
-        cell.abort.cancel();
+        // In this order, or whoever waits for the answer is woken twice.
         deliver(cell, waiter, outcome);
+        cell.abort.cancel();
         return;
     }
     shared
@@ -277,9 +278,9 @@ fn end_cell(cell: &Arc<Cell>, outcome: CellOutcome) {
     shared.idle.restart_same(now);
     let due = shared.idle.expires_at();
     drop(shared);
-    cell.abort.cancel();
     services.reschedule(cell.id, due);
     deliver(cell, waiter, outcome);
+    cell.abort.cancel();
 }
 
 fn deliver(

@@ -211,7 +211,7 @@ impl Guest {
             let length = input.len() as u32;
             guest.place_input(length, |buffer| buffer.copy_from_slice(&input))?;
             drop(input);
-            Ok(guest.instance.call(Export::Eval, length)?)
+            Ok(guest.call(Export::Eval, length)?)
         }))
     }
 
@@ -232,7 +232,7 @@ impl Guest {
         let length = batch_bytes(batch, &self.limits)?;
         Ok(self.slice(thread, entry, stop, |guest| {
             guest.place_input(length, |buffer| write_batch(batch, buffer))?;
-            Ok(guest.instance.call(Export::Resume, length)?)
+            Ok(guest.call(Export::Resume, length)?)
         }))
     }
 
@@ -245,7 +245,9 @@ impl Guest {
         if !matches!(self.stage, Stage::Waiting) {
             return Err(SnapshotError::WrongStage(self.stage_name()));
         }
-        if self.instance.stack_pointer() != Some(self.sandbox.facts().stack_pointer) {
+        if self.instance.stack_pointer(self.sandbox.parts())
+            != Some(self.sandbox.facts().stack_pointer)
+        {
             self.stage = Stage::Dead;
             return Err(SnapshotError::Inconsistent("its stack is not empty"));
         }
@@ -313,9 +315,13 @@ impl Guest {
         self.finish(outcome, &watched)
     }
 
+    fn call(&mut self, export: Export, length: u32) -> wasmtime::Result<u32> {
+        self.instance.call(self.sandbox.parts(), export, length)
+    }
+
     /// Asks for an input buffer and fills it.
     fn place_input(&mut self, length: u32, fill: impl FnOnce(&mut [u8])) -> Result<(), Stop> {
-        let address = self.instance.call(Export::Input, length)?;
+        let address = self.call(Export::Input, length)?;
         if address == 0 {
             return Err(Stop::NoRoom);
         }
@@ -328,7 +334,7 @@ impl Guest {
 
     fn place_catalog(&mut self, catalog: CatalogImage) -> Result<(), Stop> {
         let length = catalog.bytes().len() as u32;
-        let address = self.instance.call(Export::Catalog, length)?;
+        let address = self.call(Export::Catalog, length)?;
         if address == 0 {
             return Err(Stop::NoRoom);
         }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use wasmtime::{
-    Extern, Global, Memory, ResourceLimiter, Store, StoreContextMut, TypedFunc, UpdateDeadline,
-    Val, WasmParams, WasmResults,
+    Extern, Memory, ModuleExport, ResourceLimiter, Store, StoreContextMut, TypedFunc,
+    UpdateDeadline, Val, WasmParams, WasmResults,
 };
 
 use crate::abi::{ABI_VERSION, CONTROL_BYTES, control};
@@ -137,50 +137,69 @@ pub(crate) enum Export {
     Resume,
 }
 
+impl Export {
+    const COUNT: usize = 4;
+
+    fn index(self, exports: &ExportIndices) -> &ModuleExport {
+        match self {
+            Self::Input => &exports.input,
+            Self::Catalog => &exports.catalog,
+            Self::Eval => &exports.eval,
+            Self::Resume => &exports.resume,
+        }
+    }
+}
+
 /// One instance of the image, with its memory and stack.
 pub(crate) struct Instance {
     store: Store<HostState>,
-    exports: Exports,
+    instance: wasmtime::Instance,
+    memory: Memory,
+    /// Looked up at first use: a microsecond each, and few guests need all.
+    functions: [Option<TypedFunc<u32, u32>>; Export::COUNT],
 }
 
 impl Instance {
     /// A fresh instance. No guest code runs.
     pub(crate) fn new(parts: &Parts, max_linear_bytes: u64) -> Result<Self, SandboxError> {
-        let (store, exports, _) = instantiate(parts, max_linear_bytes)?;
-        Ok(Self { store, exports })
+        let (store, memory, instance) = instantiate(parts, max_linear_bytes)?;
+        Ok(Self {
+            store,
+            instance,
+            memory,
+            functions: [const { None }; Export::COUNT],
+        })
     }
 
     pub(crate) fn memory(&self) -> &[u8] {
-        self.exports.memory.data(&self.store)
+        self.memory.data(&self.store)
     }
 
     pub(crate) fn memory_mut(&mut self) -> &mut [u8] {
-        self.exports.memory.data_mut(&mut self.store)
+        self.memory.data_mut(&mut self.store)
     }
 
     /// Grows the memory to this many pages of 64 KiB.
     pub(crate) fn grow_to(&mut self, pages: u32) -> Result<(), SandboxError> {
-        let memory = self.exports.memory;
-        let delta = u64::from(pages).saturating_sub(memory.size(&self.store));
+        let delta = u64::from(pages).saturating_sub(self.memory.size(&self.store));
         if delta > 0 {
-            memory
+            self.memory
                 .grow(&mut self.store, delta)
                 .map_err(instantiate_error)?;
         }
         Ok(())
     }
 
-    pub(crate) fn stack_pointer(&mut self) -> Option<u32> {
-        read_stack_pointer(&mut self.store, &self.exports)
+    pub(crate) fn stack_pointer(&mut self, parts: &Parts) -> Option<u32> {
+        read_stack_pointer(&mut self.store, self.instance, parts)
     }
 
     /// Opens a slice: from now on [`call`](Self::call) is watched.
     pub(crate) fn begin(&mut self, watch: Watch, crowd: &Arc<Crowd>, block: Control) {
-        let memory = self.exports.memory;
         let running = Running {
             watch,
             member: crowd.enter(),
-            memory,
+            memory: self.memory,
             block,
             lowered: false,
         };
@@ -208,14 +227,22 @@ impl Instance {
     }
 
     /// Runs guest code. Outside a slice it is trapped within a millisecond.
-    pub(crate) fn call(&mut self, export: Export, length: u32) -> wasmtime::Result<u32> {
-        let function = match export {
-            Export::Input => &self.exports.input,
-            Export::Catalog => &self.exports.catalog,
-            Export::Eval => &self.exports.eval,
-            Export::Resume => &self.exports.resume,
+    pub(crate) fn call(
+        &mut self,
+        parts: &Parts,
+        export: Export,
+        length: u32,
+    ) -> wasmtime::Result<u32> {
+        let found = match &self.functions[export as usize] {
+            Some(function) => function,
+            None => {
+                let index = export.index(&parts.exports);
+                let function = function(&mut self.store, self.instance, index)
+                    .ok_or_else(|| wasmtime::Error::msg("an export has changed its type"))?;
+                self.functions[export as usize].insert(function)
+            }
         };
-        function.call(&mut self.store, length)
+        found.call(&mut self.store, length)
     }
 
     /// Whether growth was refused in the last slice.
@@ -224,41 +251,10 @@ impl Instance {
     }
 }
 
-/// The exports of one instance.
-struct Exports {
-    memory: Memory,
-    stack_pointer: Global,
-    input: TypedFunc<u32, u32>,
-    catalog: TypedFunc<u32, u32>,
-    eval: TypedFunc<u32, u32>,
-    resume: TypedFunc<u32, u32>,
-}
-
-impl Exports {
-    fn of(
-        store: &mut Store<HostState>,
-        instance: wasmtime::Instance,
-        indices: &ExportIndices,
-    ) -> Option<Self> {
-        Some(Self {
-            memory: instance
-                .get_module_export(&mut *store, &indices.memory)?
-                .into_memory()?,
-            stack_pointer: instance
-                .get_module_export(&mut *store, &indices.stack_pointer)?
-                .into_global()?,
-            input: function(store, instance, &indices.input)?,
-            catalog: function(store, instance, &indices.catalog)?,
-            eval: function(store, instance, &indices.eval)?,
-            resume: function(store, instance, &indices.resume)?,
-        })
-    }
-}
-
 fn function<P: WasmParams, R: WasmResults>(
     store: &mut Store<HostState>,
     instance: wasmtime::Instance,
-    index: &wasmtime::ModuleExport,
+    index: &ModuleExport,
 ) -> Option<TypedFunc<P, R>> {
     instance
         .get_module_export(&mut *store, index)
@@ -270,7 +266,7 @@ fn function<P: WasmParams, R: WasmResults>(
 fn instantiate(
     parts: &Parts,
     max_linear_bytes: u64,
-) -> Result<(Store<HostState>, Exports, wasmtime::Instance), SandboxError> {
+) -> Result<(Store<HostState>, Memory, wasmtime::Instance), SandboxError> {
     let state = HostState {
         max_linear_bytes,
         growth_refused: false,
@@ -284,17 +280,24 @@ fn instantiate(
         .pre
         .instantiate(&mut store)
         .map_err(instantiate_error)?;
-    let exports = Exports::of(&mut store, instance, &parts.exports)
-        .ok_or_else(|| SandboxError::Instantiate("an export has changed its type".to_owned()))?;
-    Ok((store, exports, instance))
+    let memory = instance
+        .get_module_export(&mut store, &parts.exports.memory)
+        .and_then(Extern::into_memory)
+        .ok_or_else(|| SandboxError::Instantiate("the memory is not exported".to_owned()))?;
+    Ok((store, memory, instance))
 }
 
 fn instantiate_error(error: wasmtime::Error) -> SandboxError {
     SandboxError::Instantiate(format!("{error:#}"))
 }
 
-fn read_stack_pointer(store: &mut Store<HostState>, exports: &Exports) -> Option<u32> {
-    match exports.stack_pointer.get(store) {
+fn read_stack_pointer(
+    store: &mut Store<HostState>,
+    instance: wasmtime::Instance,
+    parts: &Parts,
+) -> Option<u32> {
+    let exported = instance.get_module_export(&mut *store, &parts.exports.stack_pointer)?;
+    match exported.into_global()?.get(store) {
         Val::I32(value) => Some(value.cast_unsigned()),
         _ => None,
     }
@@ -305,13 +308,13 @@ fn read_stack_pointer(store: &mut Store<HostState>, exports: &Exports) -> Option
 /// This runs one function of the image, which is part of this program, before any guest's program.
 pub(crate) fn read_facts(parts: &Parts) -> Result<Facts, SandboxError> {
     let refuse = |why: &str| image::refuse(why.to_owned());
-    let (mut store, exports, instance) = instantiate(parts, u64::from(u32::MAX))?;
+    let (mut store, memory, instance) = instantiate(parts, u64::from(u32::MAX))?;
     let control = function::<(), u32>(&mut store, instance, &parts.exports.control)
         .and_then(|function| function.call(&mut store, ()).ok())
         .ok_or_else(|| refuse("its control block cannot be found"))?;
-    let stack_pointer = read_stack_pointer(&mut store, &exports)
+    let stack_pointer = read_stack_pointer(&mut store, instance, parts)
         .ok_or_else(|| refuse("its stack pointer has another type"))?;
-    let memory = exports.memory.data(&store);
+    let memory = memory.data(&store);
     if region(memory, control, CONTROL_BYTES).is_none() {
         return Err(refuse("its control block leaves the memory"));
     }
