@@ -227,6 +227,7 @@ impl Guest {
         stop: &StopHandle,
     ) -> Result<Slice, InputError> {
         if !matches!(self.stage, Stage::Waiting) {
+            self.note_refusal();
             return Err(InputError::WrongStage(self.stage_name()));
         }
         let length = batch_bytes(batch, &self.limits)?;
@@ -243,6 +244,7 @@ impl Guest {
     /// [`SnapshotError::WrongStage`] when it is not waiting.
     pub fn snapshot(&mut self, binding: &Binding) -> Result<Snapshot, SnapshotError> {
         if !matches!(self.stage, Stage::Waiting) {
+            self.note_refusal();
             return Err(SnapshotError::WrongStage(self.stage_name()));
         }
         if self.instance.stack_pointer(self.sandbox.parts())
@@ -272,6 +274,13 @@ impl Guest {
             bytes: block.read_u64(memory, control::HEAP_BYTES),
             peak_bytes: block.read_u64(memory, control::HEAP_PEAK_BYTES),
             linear_bytes: memory.len() as u64,
+        }
+    }
+
+    /// Who asks something of a stopped guest has a defect that diagnosis must show.
+    fn note_refusal(&self) {
+        if matches!(self.stage, Stage::Dead) {
+            self.sandbox.count_dead_entry();
         }
     }
 
@@ -363,7 +372,10 @@ impl Guest {
         self.stage = match end {
             SliceEnd::Pending { .. } | SliceEnd::Yielded { .. } => Stage::Waiting,
             SliceEnd::Done | SliceEnd::Deadlock => Stage::Ended,
-            SliceEnd::Killed(_) => Stage::Dead,
+            SliceEnd::Killed(_) => {
+                self.sandbox.count_killed();
+                Stage::Dead
+            }
         };
         let mut heap = self.heap();
         if !left {

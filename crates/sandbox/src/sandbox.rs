@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use wasmtime::{Engine, InstancePre, Linker, Module};
@@ -105,6 +105,10 @@ pub struct SandboxInfo {
     pub threads: u32,
     /// Jobs that wait for a thread.
     pub queued: u32,
+    /// Instances that were stopped or broke the rules, since the start.
+    pub killed: u64,
+    /// Attempts to go on with such an instance, since the start; each was refused.
+    pub dead_entries: u64,
     /// Whether the kernel tells which pages a guest has written.
     pub pagemap_scan: bool,
 }
@@ -124,6 +128,8 @@ pub(crate) struct Inner {
     reading: Mutex<()>,
     cache: CacheState,
     guests: Arc<AtomicU32>,
+    killed: AtomicU64,
+    dead_entries: AtomicU64,
     max_guests: u32,
     max_memory_bytes: u32,
     ticker: Ticker,
@@ -178,6 +184,16 @@ impl Inner {
             });
         }
         Ok(permit)
+    }
+
+    /// Takes note that an instance was stopped or broke the rules.
+    pub(crate) fn count_killed(&self) {
+        self.killed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes note that somebody tried to go on with such an instance.
+    pub(crate) fn count_dead_entry(&self) {
+        self.dead_entries.fetch_add(1, Ordering::Relaxed);
     }
 
     fn check_limits(&self, limits: &Limits) -> Result<(), SandboxError> {
@@ -280,6 +296,8 @@ impl Sandbox {
             reading: Mutex::default(),
             cache,
             guests: Arc::default(),
+            killed: AtomicU64::new(0),
+            dead_entries: AtomicU64::new(0),
             max_guests,
             max_memory_bytes: options.max_memory_bytes,
             ticker,
@@ -309,6 +327,8 @@ impl Sandbox {
             guests: self.inner.guests.load(Ordering::Acquire),
             threads,
             queued,
+            killed: self.inner.killed.load(Ordering::Relaxed),
+            dead_entries: self.inner.dead_entries.load(Ordering::Relaxed),
             pagemap_scan: pagemap::is_supported(),
         }
     }

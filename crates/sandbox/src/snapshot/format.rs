@@ -137,6 +137,10 @@ pub(super) fn read(bytes: &[u8; HEADER_BYTES]) -> Result<(Header, Extent), Resto
         hash,
     };
     let catalog = (flags & flag::CATALOG != 0).then_some(place);
+    let is_blank = (place.address, place.length, place.hash) == (0, 0, [0; 32]);
+    if catalog.is_none() && !is_blank {
+        return Err(RestoreError::Malformed("catalog"));
+    }
     let limits = fields.limits()?;
     if fields.rest().iter().any(|byte| *byte != 0) {
         return Err(RestoreError::Malformed("reserved bytes"));

@@ -224,6 +224,10 @@ fn headers_that_lie_are_refused() {
         Err(RestoreError::Malformed("flags"))
     ));
     assert!(matches!(
+        forged(104, &[1]),
+        Err(RestoreError::Malformed("catalog"))
+    ));
+    assert!(matches!(
         forged(16, &[0; 32]),
         Err(RestoreError::Image { .. })
     ));
