@@ -79,6 +79,14 @@ impl Rejection {
         Self::new("reply_too_large", message, Some(Arc::clone(tool)), state)
     }
 
+    pub(crate) fn reply_too_deep(tool: &Arc<str>, state: CallState, levels: u64) -> Self {
+        let message = format!(
+            "the result of {tool} is nested deeper than {levels} levels and cannot be delivered; \
+             ask the tool for a part of it, or for text"
+        );
+        Self::new("reply_too_deep", message, Some(Arc::clone(tool)), state)
+    }
+
     /// An answer of the host itself that does not fit into a message.
     pub(crate) fn answer_too_large(bytes: u64, max_bytes: u64) -> Self {
         let message = format!(

@@ -46,10 +46,9 @@ pub(crate) fn answer(
         return Answer::Json("null".to_owned());
     };
     if method == Method::CallRaw {
-        return Answer::Json(
-            json!({"tool": compact(tools, report.tool.as_ref()), "result": raw(output, run)})
-                .to_string(),
-        );
+        let value =
+            json!({"tool": compact(tools, report.tool.as_ref()), "result": raw(output, run)});
+        return json_answer(&value, tool, report.state);
     }
     if output.is_error {
         return Answer::Reject(tool_error(tool, output, report.state));
@@ -62,7 +61,30 @@ pub(crate) fn answer(
     };
     match value {
         Value::String(text) => Answer::Text(text),
-        value => Answer::Json(value.to_string()),
+        value => json_answer(&value, tool, report.state),
+    }
+}
+
+fn json_answer(value: &Value, tool: &Arc<str>, state: CallState) -> Answer {
+    if is_deeper_than(value, JSON_DEPTH_LEVELS) {
+        return Answer::Reject(Rejection::reply_too_deep(tool, state, JSON_DEPTH_LEVELS));
+    }
+    Answer::Json(value.to_string())
+}
+
+/// Looks no deeper than it has to.
+fn is_deeper_than(value: &Value, levels: u64) -> bool {
+    match value {
+        Value::Array(items) => {
+            levels == 0 || items.iter().any(|item| is_deeper_than(item, levels - 1))
+        }
+        Value::Object(fields) => {
+            levels == 0
+                || fields
+                    .values()
+                    .any(|field| is_deeper_than(field, levels - 1))
+        }
+        _ => false,
     }
 }
 
@@ -107,6 +129,20 @@ fn tool_error(tool: &Arc<str>, output: &ToolOutput, state: CallState) -> Rejecti
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn replies_nest_as_deep_as_arguments_and_no_deeper() {
+        let nested = |levels: u64| (0..levels).fold(json!(1), |inner, _| json!([inner]));
+        assert!(!is_deeper_than(
+            &nested(JSON_DEPTH_LEVELS),
+            JSON_DEPTH_LEVELS
+        ));
+        assert!(is_deeper_than(
+            &nested(JSON_DEPTH_LEVELS + 1),
+            JSON_DEPTH_LEVELS
+        ));
+        assert!(is_deeper_than(&json!({"a": {"b": 1}}), 1));
+    }
 
     #[test]
     fn arguments_are_read_or_refused_with_advice() {
