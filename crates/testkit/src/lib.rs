@@ -8,6 +8,8 @@
 pub mod data;
 pub mod engine;
 pub mod hermetic;
+pub mod hostile;
+pub mod oracles;
 pub mod parked;
 pub mod places;
 pub mod promises;

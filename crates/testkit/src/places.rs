@@ -31,3 +31,9 @@ fn build_root() -> PathBuf {
         .find(|folder| folder.join("CACHEDIR.TAG").is_file());
     marked.map_or_else(|| workspace_root().join("target"), Path::to_owned)
 }
+
+/// Where tests leave the counts that a run of all of them prints at its end.
+#[must_use]
+pub fn reports() -> PathBuf {
+    build_root().join("test-reports")
+}

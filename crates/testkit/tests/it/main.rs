@@ -1,6 +1,8 @@
 //! Integration tests: one binary for the crate.
 
 mod globals;
+mod hostile;
+mod oracles;
 mod parked;
 mod promises;
 mod support;

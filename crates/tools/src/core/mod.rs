@@ -27,6 +27,8 @@ use crate::{Tool, ToolSource};
 use adapt::Files;
 pub use error::CoreError;
 pub use options::{CoreLimits, CoreOptions, WebOptions};
+#[doc(hidden)]
+pub use patch::patch_paths;
 pub use shell::CHILD_VARIABLES;
 use shell::{Sessions, Shell};
 pub use web::{HostResolver, SystemResolver};

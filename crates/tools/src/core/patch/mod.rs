@@ -25,6 +25,16 @@ use super::write::check_size;
 use crate::{ApprovalNeed, Tool, ToolDefinition, ToolError, ToolOutput};
 use parse::{Action, FilePatch, parse};
 
+/// The files that a patch names; for tests of the parser.
+///
+/// # Errors
+/// What the tool would say of a patch that cannot be understood.
+#[doc(hidden)]
+pub fn patch_paths(text: &str) -> Result<Vec<String>, String> {
+    let files = parse(text).map_err(|error| error.to_string())?;
+    Ok(files.into_iter().map(|file| file.path).collect())
+}
+
 #[derive(Deserialize)]
 struct Args {
     patch: String,

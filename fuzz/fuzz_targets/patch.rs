@@ -1,0 +1,5 @@
+//! `patch`: see `codecell_testkit::oracles`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| codecell_testkit::oracles::patch(bytes));
