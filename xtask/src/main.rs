@@ -3,6 +3,7 @@
 //! - `guest`: builds the guest, makes the image and writes `crates/sandbox/guest.wasm` and its lock file.
 //! - `guest --check`: builds it again elsewhere and compares it with what is committed.
 //! - `guest --run <file>`: evaluates one program in the committed image without the sandbox, for work on the guest.
+//! - `mutants [NAME..]`: switches off each defence in a copy and looks whether its test notices.
 //! - `notices [--check]`: writes `NOTICES.md`, or compares it with what is linked.
 //! - `tidy`: the gates that no lint holds.
 #![expect(
@@ -16,13 +17,14 @@ mod graph;
 mod guest;
 mod image;
 mod lock;
+mod mutants;
 mod notices;
 mod smoke;
 mod tidy;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask guest [--check | --run <file>]\n       cargo xtask notices [--check]\n       cargo xtask tidy";
+const USAGE: &str = "usage: cargo xtask guest [--check | --run <file>]\n       cargo xtask mutants [NAME..]\n       cargo xtask notices [--check]\n       cargo xtask tidy";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         ["guest"] => guest::write(),
         ["guest", "--check"] => guest::check(),
         ["guest", "--run", file, rest @ ..] => smoke::run(file, rest),
+        ["mutants", only @ ..] => guest::root().and_then(|root| mutants::run(&root, only)),
         ["notices"] => guest::root().and_then(|root| notices::run(&root, false)),
         ["notices", "--check"] => guest::root().and_then(|root| notices::run(&root, true)),
         ["tidy"] => guest::root().and_then(|root| tidy::check(&root)),

@@ -14,4 +14,5 @@ pub mod parked;
 pub mod places;
 pub mod promises;
 pub mod redact;
+pub mod soak;
 pub mod test262;

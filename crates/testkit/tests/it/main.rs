@@ -5,5 +5,6 @@ mod hostile;
 mod oracles;
 mod parked;
 mod promises;
+mod soak;
 mod support;
 mod test262;
