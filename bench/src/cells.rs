@@ -8,6 +8,7 @@ use crate::world::{World, completed, waiting};
 const PROGRAMS: &[(&str, &str)] = &[
     ("return 1 + 1", "return 1 + 1"),
     ("50 lines of TypeScript", TYPESCRIPT),
+    ("the same 50 lines as JavaScript", JAVASCRIPT),
     ("1 nested call", "return tools.echo({ i: 1 })"),
     (
         "10 nested calls in turn",
@@ -28,6 +29,8 @@ const PROGRAMS: &[(&str, &str)] = &[
 ];
 
 const TYPESCRIPT: &str = include_str!("fifty_lines.ts");
+
+const JAVASCRIPT: &str = include_str!("fifty_lines.js");
 
 /// Measures every program and the two halves of a suspension.
 pub(crate) async fn run(runs: usize) -> anyhow::Result<Report> {

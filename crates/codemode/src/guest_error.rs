@@ -93,7 +93,12 @@ fn describe(frame: &Frame, source: ErrorSource, program: &str) -> GuestError {
     if source == ErrorSource::Conversion {
         text = format!("the program ended, but its value cannot be returned: {text}");
     }
-    if let Some(hint) = hint(&frame.name, &frame.message) {
+    let line = place.as_ref().map_or(0, |place| place.line as usize);
+    let line = program
+        .lines()
+        .nth(line.wrapping_sub(1))
+        .unwrap_or_default();
+    if let Some(hint) = hint(&frame.name, &frame.message, line) {
         text += &format!(". {hint}");
     }
     for part in frame.errors.iter().take(OTHERS) {
@@ -135,12 +140,18 @@ fn place(frame: &Frame, program: &str) -> Option<Place> {
 }
 
 /// What to write instead of a global that other runtimes have.
-fn hint(name: &str, message: &str) -> Option<&'static str> {
+fn hint(name: &str, message: &str, line: &str) -> Option<String> {
+    if name == "TypeError" && reads_a_part_of_a_tool(line) {
+        return Some(
+            "A tool has no parts: call it as tools.<name>({...}) or tools.call(id, {...}); tools.search finds names and ids"
+                .to_owned(),
+        );
+    }
     let missing = message
         .strip_suffix(" is not defined")
         .filter(|_| name == "ReferenceError")?;
     let missing = missing.trim_matches(|c| c == '\'' || c == '`');
-    Some(match missing {
+    let known = match missing {
         "fetch" | "XMLHttpRequest" | "WebSocket" | "axios" => {
             "There is no network here: call a tool, for example tools.web_fetch, or find one with tools.search"
         }
@@ -152,7 +163,24 @@ fn hint(name: &str, message: &str) -> Option<&'static str> {
         }
         "Buffer" => "Use Uint8Array, TextEncoder, TextDecoder, atob and btoa",
         "setInterval" | "setImmediate" | "queueMicrotask" => "Use setTimeout or await",
-        _ => return None,
+        _ => {
+            let missing: String = missing.chars().take(64).collect();
+            return Some(format!(
+                "Declare `{missing}`; if it should be a tool, call tools.<name>({{...}}), and find its name with tools.search"
+            ));
+        }
+    };
+    Some(known.to_owned())
+}
+
+/// `tools.a.b`, as other hosts have it.
+fn reads_a_part_of_a_tool(line: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    line.match_indices("tools.").any(|(at, found)| {
+        let rest = &line[at + found.len()..];
+        let name = rest.split(|c| !is_name(c)).next().unwrap_or_default();
+        let part = rest[name.len()..].strip_prefix('.').unwrap_or_default();
+        !name.is_empty() && part.starts_with(is_name)
     })
 }
 
@@ -245,6 +273,14 @@ mod tests {
             "ReferenceError: fetch is not defined (line 2, column 1). There is no network here: call a tool, \
              for example tools.web_fetch, or find one with tools.search\nalso rejected: E: x"
         );
+        let json = r#"{"name":"ReferenceError","message":"state is not defined"}"#;
+        assert_eq!(
+            judged(ErrorSource::Program, json, 0, false).to_string(),
+            "ReferenceError: state is not defined. Declare `state`; if it should be a tool, call \
+             tools.<name>({...}), and find its name with tools.search"
+        );
+        assert!(reads_a_part_of_a_tool("await tools.github.issues({})"));
+        assert!(!reads_a_part_of_a_tool("(await tools.read({})).text"));
         let json = r#"{"name":"Error","message":"boom"}"#;
         assert_eq!(
             judged(ErrorSource::Unhandled, json, 0, false).to_string(),

@@ -152,6 +152,8 @@ fn prepare_program(body: &mut Body, language: Option<Language>) -> Result<Prepar
             typescript: body.options.languages.contains(&Language::TypeScript),
         },
         max_source_bytes: SOURCE_BYTES as usize,
+        // A guest thread has no guest code on its stack yet.
+        free_stack_bytes: codecell_sandbox::FREE_STACK_BYTES,
     };
     let mut prepared = prepare(&body.source, &options)?;
     if let Some(timeout_ms) = prepared.directive.timeout_ms {

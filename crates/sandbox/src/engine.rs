@@ -16,6 +16,9 @@ pub(crate) const WASM_STACK_BYTES: usize = 8 << 20;
 /// code crash the process.
 pub(crate) const THREAD_STACK_BYTES: usize = WASM_STACK_BYTES + (4 << 20);
 
+/// Stack that the host's own code may use on a guest thread while no guest runs on it, in bytes.
+pub const FREE_STACK_BYTES: usize = WASM_STACK_BYTES;
+
 /// Address space of a slot: every 32-bit address lies inside, so no bounds checks are compiled.
 const RESERVATION_BYTES: u64 = 4 << 30;
 

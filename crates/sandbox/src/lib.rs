@@ -36,6 +36,7 @@ mod ticker;
 
 pub use abi::{ErrorSource, Method};
 pub use catalog::CatalogImage;
+pub use engine::FREE_STACK_BYTES;
 pub use error::{InputError, RestoreError, SandboxError, SnapshotError};
 pub use frames::{ConsoleLevel, Frame, FrameError, FrameLimits, decode_frames};
 pub use guest::{Guest, Heap, Kill, Slice, SliceEnd};

@@ -5,6 +5,7 @@
 use std::fmt;
 
 use crate::error::ScriptError;
+use crate::stack;
 
 /// Bytes of source text that are accepted when the caller names no other limit.
 pub const MAX_SOURCE_BYTES: usize = 256 * 1024;
@@ -111,6 +112,8 @@ pub struct PrepareOptions {
     pub allowed: LanguageSet,
     /// The longest accepted text, in UTF-8 bytes.
     pub max_source_bytes: usize,
+    /// Stack that is free on the calling thread, in bytes. A text that may need more gets a thread of its own.
+    pub free_stack_bytes: usize,
 }
 
 impl Default for PrepareOptions {
@@ -119,6 +122,7 @@ impl Default for PrepareOptions {
             language: None,
             allowed: LanguageSet::ALL,
             max_source_bytes: MAX_SOURCE_BYTES,
+            free_stack_bytes: stack::ASSUMED_BYTES,
         }
     }
 }

@@ -42,8 +42,8 @@ pub fn prepare(text: &str, options: &PrepareOptions) -> Result<Prepared, ScriptE
         }
         .run()
     };
-    let judged =
-        stack::with_room(needed_bytes, work).unwrap_or_else(|| Err(no_room(text, options)))?;
+    let judged = stack::with_room(needed_bytes, options.free_stack_bytes, work)
+        .unwrap_or_else(|| Err(no_room(text, options)))?;
     Ok(Prepared {
         directive: envelope.directive,
         warnings: envelope.warnings,

@@ -13,8 +13,8 @@ const PER_BRACKET_BYTES: usize = if cfg!(debug_assertions) { 6144 } else { 3072 
 const PER_OPERATOR_BYTES: usize = if cfg!(debug_assertions) { 4096 } else { 1536 };
 /// What a parse needs before any nesting.
 const BASE_BYTES: usize = 256 * 1024;
-/// Up to this bound the caller's own stack is used; a runtime's worker thread has 2 MiB.
-const INLINE_BYTES: usize = if cfg!(debug_assertions) {
+/// What is taken for granted of a caller's own stack; a runtime's worker thread has 2 MiB.
+pub(crate) const ASSUMED_BYTES: usize = if cfg!(debug_assertions) {
     1024 * 1024
 } else {
     640 * 1024
@@ -41,12 +41,14 @@ pub(crate) fn bound_bytes(text: &str) -> usize {
     BASE_BYTES + brackets * PER_BRACKET_BYTES + operators * PER_OPERATOR_BYTES
 }
 
-/// Runs `work` where `needed_bytes` of stack are free; `None` if the system gives no such thread.
+/// Runs `work` where `needed_bytes` of stack are free: here, if `free_bytes` are enough, else on a thread of its
+/// own. `None` if the system gives no such thread.
 pub(crate) fn with_room<T: Send>(
     needed_bytes: usize,
+    free_bytes: usize,
     work: impl FnOnce() -> T + Send,
 ) -> Option<T> {
-    if needed_bytes <= INLINE_BYTES {
+    if needed_bytes <= free_bytes {
         return Some(work());
     }
     thread::scope(|scope| {

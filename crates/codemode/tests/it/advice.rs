@@ -11,7 +11,7 @@ use codecell_protocol::Warning;
 use codecell_script::{PrepareOptions, prepare};
 use serde_json::{Map, Value, json};
 
-use crate::recorded::rows;
+use crate::recorded::{named_tools, rows};
 use crate::support::World;
 
 /// The share of seeded mistakes of each kind that must be found, in percent.
@@ -138,21 +138,11 @@ fn no_false_alarm_on_the_recorded_tasks() {
 
 /// What a program's own list of calls names of `tools`; such tools take anything.
 fn fakes(row: &Value) -> Vec<Entry> {
-    let calls = row["calls"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(Value::as_str);
-    let names: BTreeSet<&str> = calls
-        .filter_map(|call| call.strip_prefix("tools."))
-        .map(|name| name.split(['.', '(']).next().unwrap_or(name))
-        .filter(|name| !matches!(*name, "call" | "callRaw" | "search" | "describe"))
-        .collect();
     let entry = |name: &str| {
         let id = ToolId::core(name).ok()?;
         Some(Entry::new(id, "A fake.", json!({})))
     };
-    names.into_iter().filter_map(entry).collect()
+    named_tools(row).into_iter().filter_map(entry).collect()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Programs and recorded tool results from outside: parked at every await they must give what they
 //! give when they are never parked. Skipped, and said so, without the data.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -92,6 +92,111 @@ fn as_javascript(value: &Value) -> Value {
         }
         other => other.clone(),
     }
+}
+
+/// What a program's own list of calls names of `tools`.
+pub(crate) fn named_tools(row: &Value) -> BTreeSet<&str> {
+    let calls = row["calls"].as_array().unwrap().iter();
+    calls
+        .filter_map(|call| call.as_str()?.strip_prefix("tools."))
+        .map(|name| name.split(['.', '(']).next().unwrap_or(name))
+        .filter(|name| !codecell_catalog::HELPER_NAMES.contains(name))
+        .collect()
+}
+
+/// A tool that takes anything and gives it back.
+struct Echo(ToolDefinition);
+
+#[async_trait]
+impl Tool for Echo {
+    fn definition(&self) -> &ToolDefinition {
+        &self.0
+    }
+
+    async fn call(&self, input: ToolInput, _ctx: &CallContext) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::details(input.value().clone()))
+    }
+}
+
+fn echoes(row: &Value) -> Vec<Arc<dyn Tool>> {
+    let echo = |name: &str| {
+        let definition = ToolDefinition::core(name, "Echoes.", json!({})).ok()?;
+        Some(Arc::new(Echo(definition.read_only())) as Arc<dyn Tool>)
+    };
+    named_tools(row).into_iter().filter_map(echo).collect()
+}
+
+/// How a program ended, in a line: the status, the kind of failure and what was said.
+async fn verdict(row: &Value) -> String {
+    let options = CodeModeOptions {
+        timeout_ms: 3000,
+        ..CodeModeOptions::default()
+    };
+    let mut world = World::new().with_options(options);
+    world.run.tools = tool_set(echoes(row));
+    let result = stable(&world.exec(row["code"].as_str().unwrap()).await);
+    let failure = result["failure"]["kind"].as_str();
+    match (result["status"].as_str().unwrap(), failure) {
+        ("failed", Some(kind)) => {
+            let error = result["error"].as_str().unwrap();
+            format!("{kind}: {}", error.lines().collect::<Vec<_>>().join(" / "))
+        }
+        (status, _) => status.to_owned(),
+    }
+}
+
+/// Each program of others runs, or fails with an error that says what to change.
+#[tokio::test(flavor = "multi_thread")]
+async fn programs_of_others_run_or_say_what_to_change() {
+    let Some(rows) = rows("programs/test_authored.jsonl") else {
+        return;
+    };
+    let mut verdicts = Vec::new();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for (at, row) in rows.iter().enumerate() {
+        let verdict = verdict(row).await;
+        let kind = verdict.split(':').next().unwrap_or_default().to_owned();
+        *counts.entry(kind).or_default() += 1;
+        let helps = !verdict.contains(" is not defined") || verdict.contains("). ");
+        assert!(helps, "line {}: {verdict}", at + 1);
+        verdicts.push(format!("{}: {verdict}", at + 1));
+    }
+    println!("programs: ran {}, {counts:?}", rows.len());
+    insta::assert_snapshot!(verdicts.join("\n"));
+}
+
+/// Both ways to call a tool come to the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn recorded_tasks_are_the_same_by_id_and_by_name() {
+    let Some(rows) = rows("tasks/bfcl_replay.jsonl") else {
+        return;
+    };
+    let mut ran = 0;
+    for row in &rows {
+        let by_id = row["js_tools_call"]
+            .as_str()
+            .unwrap()
+            .replace("\"mcp:", "\"openclaw:");
+        let set = tool_set(tools_of(row));
+        let mut by_name = by_id.clone();
+        for (name, entry) in set.catalog().safe_names() {
+            let called = format!("tools.call(\"{}\", ", entry.id.as_str());
+            by_name = by_name.replace(&called, &format!("tools.{name}("));
+        }
+        let calls = row["calls"].as_array().unwrap();
+        assert_eq!(by_name == by_id, calls.is_empty());
+        let mut first = run(&by_id, Some(row), Park::AsNeeded).await;
+        let mut second = run(&by_name, Some(row), Park::AsNeeded).await;
+        // A failure points at the call, which stands elsewhere.
+        for result in [&mut first, &mut second] {
+            if result["status"] == "failed" {
+                *result = json!([result["code"], result["failure"]["kind"], result["effects"]]);
+            }
+        }
+        assert_eq!(second.to_string(), first.to_string(), "{}", row["id"]);
+        ran += 1;
+    }
+    println!("tasks: {ran} turns, equal in both call styles");
 }
 
 async fn run(program: &str, row: Option<&Value>, park: Park) -> Value {
