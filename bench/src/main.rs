@@ -1,15 +1,19 @@
 //! Macro benchmarks: whole cells through the whole tool path, in process.
 //!
 //! `cargo run --profile dist -p codecell-bench -- cells` prints what a cell costs, `-- suspended` what
-//! suspended cells weigh. With `--json` one JSON value is printed instead of a table. A figure is of
+//! suspended cells weigh, `-- search` how good search is, `-- catalog` what ten thousand tools cost. With `--json` one JSON value is printed instead of a table. A figure is of
 //! this machine and this moment: quote ratios of one run.
 
 #![forbid(unsafe_code)]
 
+mod catalog;
 mod cells;
 mod measure;
+mod search;
 mod suspended;
 mod world;
+
+use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
@@ -37,6 +41,21 @@ enum What {
         #[arg(long, default_value_t = 64)]
         count: usize,
     },
+    /// Recall of search on public tool sets, beside references.
+    Search {
+        /// The folder that holds `retrieval/<set>/corpus.jsonl` and `queries.jsonl`.
+        #[arg(long, default_value = "../shared/data")]
+        data: PathBuf,
+    },
+    /// A large catalog: to register, to start cells beside, to list and to search.
+    Catalog {
+        /// How many tools.
+        #[arg(long, default_value_t = 10_000)]
+        count: usize,
+        /// Repetitions of each.
+        #[arg(long, default_value_t = 200)]
+        runs: usize,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
@@ -49,6 +68,8 @@ fn main() -> anyhow::Result<()> {
         match arguments.what {
             What::Cells { runs } => cells::run(runs).await,
             What::Suspended { count } => suspended::run(count).await,
+            What::Search { data } => search::run(&data),
+            What::Catalog { count, runs } => catalog::run(count, runs).await,
         }
     })?;
     report.print(arguments.json)

@@ -27,6 +27,13 @@ pub(crate) fn start() -> Start {
     }
 }
 
+impl Start {
+    /// Processor time since then.
+    pub(crate) fn cpu_elapsed(&self) -> Duration {
+        process_time().saturating_sub(self.cpu)
+    }
+}
+
 impl Samples {
     /// Marks its end.
     pub(crate) fn end(&mut self, start: &Start) {
@@ -70,6 +77,9 @@ impl Report {
         let mut row = Map::new();
         for (clock, times) in [("wall", &mut samples.wall), ("cpu", &mut samples.cpu)] {
             times.sort_unstable();
+            if times.is_empty() {
+                continue;
+            }
             for percent in [50, 99] {
                 let time = times[(times.len() - 1) * percent / 100];
                 row.insert(
@@ -87,6 +97,12 @@ impl Report {
             name.to_owned(),
             Map::from_iter([(unit.to_owned(), value.into())]),
         ));
+    }
+
+    /// Adds a row of figures.
+    pub(crate) fn add_row<const N: usize>(&mut self, name: &str, figures: [(&str, Value); N]) {
+        let figures = figures.map(|(figure, value)| (figure.to_owned(), value));
+        self.rows.push((name.to_owned(), Map::from_iter(figures)));
     }
 
     /// Prints a table or JSON.

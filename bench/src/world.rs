@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use async_trait::async_trait;
+use codecell_catalog::Entry;
 use codecell_codemode::{
     CellOutcome, CodeMode, CodeModeOptions, CodeModeParts, OsRandomness, ProcessLimits, RunContext,
     Scope, SystemClock,
@@ -14,7 +15,7 @@ use codecell_tools::{
     ApprovalDesk, ApprovalOptions, CallContext, Executor, ExecutorOptions, ExecutorParts, NoEvents,
     Policy, Redactor, Tool, ToolDefinition, ToolError, ToolInput, ToolOutput, ToolSet, ToolSource,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A tool that gives back what it gets.
 struct Echo(ToolDefinition);
@@ -40,6 +41,11 @@ pub(crate) struct World {
 impl World {
     /// Starts it; the compiled guest is kept in the system's folder for temporary files.
     pub(crate) fn start(options: CodeModeOptions) -> anyhow::Result<Self> {
+        Self::with_tools(options, Vec::new())
+    }
+
+    /// Starts it with more tools, all of which give back what they get.
+    pub(crate) fn with_tools(options: CodeModeOptions, more: Vec<Entry>) -> anyhow::Result<Self> {
         let cache = std::env::temp_dir().join("codecell-bench-cache");
         let sandbox = Sandbox::new(&SandboxOptions {
             cache_dir: Some(cache),
@@ -65,7 +71,8 @@ impl World {
         let echo =
             ToolDefinition::core("echo", "Gives back its input.", json!({ "type": "object" }))?
                 .read_only();
-        let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(Echo(echo))];
+        let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(Echo(echo))];
+        tools.extend(more.into_iter().map(echoing));
         let source: Arc<dyn ToolSource> = Arc::new(tools);
         let set = ToolSet::build(&[source], &Policy::default())?;
         let run = RunContext::new(Scope::new("bench", "main", "bench", "bench"), set)
@@ -82,6 +89,20 @@ impl World {
         self.code_mode.exec(input, &self.run, "bench".into()).await
     }
 
+    /// What is held for the suspended cells, once they are compressed.
+    pub(crate) async fn settled_suspended_bytes(&self) -> anyhow::Result<usize> {
+        let mut last = usize::MAX;
+        for _ in 0..1000 {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            let now = usize::try_from(self.code_mode.suspended_bytes())?;
+            if now == last {
+                return Ok(now);
+            }
+            last = now;
+        }
+        anyhow::bail!("the snapshots were not compressed within 5 s")
+    }
+
     /// Resumes a cell.
     pub(crate) async fn wait(&self, run_id: String) -> CellOutcome {
         self.code_mode
@@ -94,6 +115,12 @@ impl World {
             )
             .await
     }
+}
+
+fn echoing(entry: Entry) -> Arc<dyn Tool> {
+    let mut definition = ToolDefinition::new(entry.id, entry.description, Value::Null);
+    definition.parameters = entry.parameters;
+    Arc::new(Echo(definition))
 }
 
 /// Fails unless the program completed.

@@ -10,6 +10,8 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 const PAGE: &str = "NOTICES.md";
+/// What the word vectors were made from, which no package manager knows.
+const VECTORS: &str = "crates/catalog/vectors/NOTICE";
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
 /// Writes `NOTICES.md`, or with `check` compares it with what it should be.
@@ -52,6 +54,11 @@ fn render(root: &Path) -> Result<String> {
                 .insert(package.name.clone());
         }
     }
+    let vectors = std::fs::read_to_string(root.join(VECTORS)).context(VECTORS)?;
+    texts
+        .entry(vectors.trim().to_owned())
+        .or_default()
+        .insert("the word vectors of codecell-catalog".to_owned());
     for (text, users) in texts {
         let users: Vec<_> = users.into_iter().collect();
         write!(

@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use codecell_protocol::EffectKind;
 use serde::Serialize;
 
-use crate::entry::{CompactEntry, Description, Effect, Entry, Tier};
+use crate::entry::{CompactEntry, Description, Entry, Tier};
 use crate::hash::{self, ContentHash};
 use crate::id::{Source, ToolId};
 use crate::names;
@@ -70,7 +71,7 @@ pub struct Catalog {
 
 impl Catalog {
     /// Orders the entries (core, bundled plugins, external plugins, MCP, client; within one tier as
-    /// given), gives them their safe names and forces [`Effect::Write`] on untrusted ones.
+    /// given), gives them their safe names and forces [`EffectKind::Write`] on untrusted ones.
     ///
     /// # Errors
     /// When two entries share an id, a tier contradicts its id, or there are more than
@@ -262,7 +263,7 @@ fn admit(entry: &mut Entry) -> Result<(), CatalogError> {
         });
     }
     if !entry.trusted {
-        entry.effect = Effect::Write;
+        entry.effect = EffectKind::Write;
     }
     Ok(())
 }

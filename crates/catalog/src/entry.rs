@@ -5,21 +5,11 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use codecell_protocol::EffectKind;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::id::{CORE_OWNER, Source, ToolId};
-
-/// What a tool declares to do to the world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Effect {
-    /// Changes nothing.
-    Read,
-    /// May change something. Also what is assumed of a tool that says nothing, and of every tool
-    /// of an untrusted source, whatever it says.
-    Write,
-}
 
 /// The place of a tool in the catalog's order; the variants are in that order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,7 +55,7 @@ pub struct Entry {
     /// The JSON Schema of the value, when the tool declares one.
     pub output_schema: Option<Arc<Value>>,
     /// The declared effect. [`crate::Catalog::build`] turns it to `Write` where `trusted` is false.
-    pub effect: Effect,
+    pub effect: EffectKind,
     /// Whether the text of the parameters may be searched and put into the prompt's index.
     pub trusted: bool,
 }
@@ -91,7 +81,7 @@ impl Entry {
             source_name,
             parameters: Arc::new(parameters),
             output_schema: None,
-            effect: Effect::Write,
+            effect: EffectKind::Write,
         }
     }
 

@@ -5,9 +5,10 @@
 
 use std::fmt;
 
+use codecell_protocol::EffectKind;
 use serde_json::Value;
 
-use crate::entry::{Effect, Entry};
+use crate::entry::Entry;
 
 /// A hash of definitions, 256 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,7 +34,7 @@ impl Entry {
         text(&mut hasher, self.id.as_str());
         text(&mut hasher, self.label.as_deref().unwrap_or_default());
         text(&mut hasher, &self.description);
-        hasher.update(&[u8::from(self.effect == Effect::Read)]);
+        hasher.update(&[u8::from(self.effect == EffectKind::Read)]);
         value(&mut hasher, &self.parameters);
         match &self.output_schema {
             Some(schema) => value(&mut hasher, schema),

@@ -24,7 +24,7 @@ mod signature;
 mod type_text;
 
 pub use catalog::{Catalog, CatalogError, MAX_ENTRIES, SourceCounts};
-pub use entry::{CompactEntry, Description, Effect, Entry, Tier};
+pub use entry::{CompactEntry, Description, Entry, Tier};
 pub use hash::ContentHash;
 pub use id::{IdError, MAX_NAME_BYTES, MAX_OWNER_BYTES, Source, ToolId};
 pub use names::{HELPER_NAMES, identifier, is_identifier};

@@ -143,16 +143,12 @@ impl ToolDefinition {
     /// The tool as the catalog holds it.
     #[must_use]
     pub fn entry(&self) -> Entry {
-        let effect = match self.effect() {
-            EffectKind::Read => codecell_catalog::Effect::Read,
-            EffectKind::Write => codecell_catalog::Effect::Write,
-        };
         let mut entry = Entry::new(self.id.clone(), self.description.as_str(), Value::Null);
         entry.tier = self.tier;
         entry.label.clone_from(&self.label);
         entry.parameters = Arc::clone(&self.parameters);
         entry.output_schema.clone_from(&self.output_schema);
-        entry.effect = effect;
+        entry.effect = self.effect();
         entry.trusted = self.trusted;
         entry
     }

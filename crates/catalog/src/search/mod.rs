@@ -4,9 +4,14 @@
 //! deterministic: equal catalogs and queries give equal lists, ties are broken by id. It reads the
 //! parameters of trusted entries only.
 
+mod collect;
 mod index;
+mod query;
+mod sentences;
 mod stem;
 pub(crate) mod text;
+mod vectors;
+mod weigh;
 
 pub(crate) use index::Index;
 

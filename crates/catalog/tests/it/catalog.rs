@@ -1,9 +1,10 @@
 //! Building, naming and resolving.
 
 use codecell_catalog::{
-    Catalog, CatalogError, Effect, Entry, IdError, MAX_OWNER_BYTES, ResolveError, Scope, Source,
+    Catalog, CatalogError, Entry, IdError, MAX_OWNER_BYTES, ResolveError, Scope, Source,
     SourceCounts, Tier, ToolId,
 };
+use codecell_protocol::EffectKind;
 use serde_json::json;
 
 use crate::support::{catalog, entry, real_tools, with_parameters};
@@ -117,12 +118,12 @@ fn what_is_no_catalog() {
 #[test]
 fn an_untrusted_tool_never_reads_only() {
     let mut claims = entry("mcp:a:b", "");
-    claims.effect = Effect::Read;
+    claims.effect = EffectKind::Read;
     let mut trusted = entry("mcp:a:c", "");
-    (trusted.effect, trusted.trusted) = (Effect::Read, true);
+    (trusted.effect, trusted.trusted) = (EffectKind::Read, true);
     let built = Catalog::build(vec![claims, trusted]).unwrap();
-    let effects: Vec<Effect> = built.entries().iter().map(|entry| entry.effect).collect();
-    assert_eq!(effects, [Effect::Write, Effect::Read]);
+    let effects: Vec<EffectKind> = built.entries().iter().map(|entry| entry.effect).collect();
+    assert_eq!(effects, [EffectKind::Write, EffectKind::Read]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::support::{entry, with_parameters};
 fn tools() -> Catalog {
     let schema = json!({"type": "object", "properties": {
         "recipient": {"type": "string", "description": "Who gets the parcel"},
+        "qzxv": {"type": "string"},
     }});
     let mut secretive = with_parameters("mcp:post:send_parcel", "Sends it.", schema.clone());
     secretive.trusted = false;
@@ -82,9 +83,38 @@ fn what_models_write_finds_the_tool() {
 }
 
 #[test]
+fn other_words_for_the_same_find_the_tool() {
+    assert_eq!(first("climate"), "getWeatherForecast");
+    assert_eq!(first("website"), "web_fetch");
+    assert_eq!(names(&["documents"], 1, Scope::All).len(), 1);
+}
+
+#[test]
+fn every_sentence_of_a_query_counts() {
+    let query = "Please tell me what the weather will be in Oslo. Then translate it into French.";
+    let mut found = names(&[query], 2, Scope::All);
+    found.sort_unstable();
+    assert_eq!(found, ["getWeatherForecast", "translator"]);
+}
+
+#[test]
+fn a_name_among_other_words_comes_first() {
+    assert_eq!(
+        first("use filesystem_stat to read the weather of a city in a file"),
+        "filesystem_stat"
+    );
+    assert_eq!(
+        first("read a file of the workspace with getWeatherForecast"),
+        "getWeatherForecast"
+    );
+    assert_eq!(first("translator, open_file"), "translator");
+}
+
+#[test]
 fn parameters_of_untrusted_tools_are_not_searched() {
-    assert_eq!(names(&["recipient parcel"], 10, Scope::NonMcp), ["post"]);
-    assert_eq!(names(&["recipient"], 10, Scope::Mcp), Vec::<String>::new());
+    assert_eq!(names(&["recipient parcel"], 1, Scope::NonMcp), ["post"]);
+    assert_eq!(names(&["qzxv"], 10, Scope::NonMcp), ["post"]);
+    assert_eq!(names(&["qzxv"], 10, Scope::Mcp), Vec::<String>::new());
     assert_eq!(
         names(&["parcel"], 10, Scope::Mcp),
         ["send_parcel"],
@@ -134,8 +164,16 @@ fn limits_and_scopes_hold() {
     assert_eq!(search(49).len(), 49);
     assert_eq!(search(50).len(), 50);
     assert_eq!(search(51).len(), MAX_SEARCH_LIMIT);
-    assert!(!names(&["file"], 10, Scope::NonMcp).is_empty());
-    assert!(names(&["file"], 10, Scope::Mcp).is_empty());
+    let catalog = tools();
+    for (scope, query) in [(Scope::NonMcp, "parcel"), (Scope::Mcp, "file")] {
+        let request = SearchRequest {
+            queries: vec![query.to_owned()],
+            limit: 50,
+            scope,
+        };
+        let hits = catalog.search(&request);
+        assert!(hits.iter().all(|hit| scope.admits(hit.entry.source())));
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use codecell_protocol::EffectKind;
 use codecell_tools::{
     Policy, PolicyOptions, PolicyRules, Profile, Tool, ToolDefinition, ToolSet, ToolSetError,
     Verdict,
@@ -302,10 +303,10 @@ fn unknown_entries_are_named_and_removals_are_kept() {
 #[test]
 fn a_definition_tells_the_catalog_what_it_may() {
     let mut claims = definition("mcp:files:read").read_only();
-    assert_eq!(claims.entry().effect, codecell_catalog::Effect::Write);
+    assert_eq!(claims.entry().effect, EffectKind::Write);
     assert!(!claims.failure_is_clean());
     claims.trusted = true;
-    assert_eq!(claims.entry().effect, codecell_catalog::Effect::Read);
+    assert_eq!(claims.entry().effect, EffectKind::Read);
     assert!(claims.failure_is_clean());
     let labelled = definition("openclaw:core:read")
         .with_label("Read a file")

@@ -1,0 +1,176 @@
+//! What ten thousand tools cost: to register, to change, to start a cell beside, to list, to search.
+//!
+//! The tools are made up of words that tools are made of, so that no data set is needed.
+
+use codecell_catalog::{Catalog, Entry, Source, ToolId};
+use codecell_codemode::CodeModeOptions;
+use serde_json::{Value, json};
+
+use crate::measure::{Report, Samples, start};
+use crate::search::request;
+use crate::world::{World, completed, waiting};
+
+const VERBS: [&str; 10] = [
+    "get", "list", "create", "update", "delete", "search", "convert", "send", "analyze", "schedule",
+];
+const THINGS: [&str; 20] = [
+    "invoice",
+    "weather",
+    "calendar",
+    "message",
+    "customer",
+    "flight",
+    "hotel",
+    "recipe",
+    "patient",
+    "shipment",
+    "ticket",
+    "payment",
+    "playlist",
+    "document",
+    "sensor",
+    "portfolio",
+    "contract",
+    "vehicle",
+    "repository",
+    "course",
+];
+const ASPECTS: [&str; 25] = [
+    "forecast",
+    "history",
+    "details",
+    "summary",
+    "report",
+    "status",
+    "image",
+    "comment",
+    "price",
+    "location",
+    "member",
+    "schedule",
+    "category",
+    "review",
+    "permission",
+    "template",
+    "attachment",
+    "statistics",
+    "reminder",
+    "label",
+    "archive",
+    "balance",
+    "rating",
+    "alert",
+    "version",
+];
+
+const QUERY: &str = "weather forecast for a city on a given date";
+
+/// Measures with `count` tools beside a world with two.
+pub(crate) async fn run(count: usize, runs: usize) -> anyhow::Result<Report> {
+    let mut report = Report::new(format!("{count} tools, {runs} runs each"));
+    registration(count, runs, &mut report)?;
+    cells(count, runs, &mut report).await?;
+    Ok(report)
+}
+
+fn registration(count: usize, runs: usize, report: &mut Report) -> anyhow::Result<()> {
+    let [mut build, mut first, mut search] = [(); 3].map(|()| Samples::default());
+    for _ in 0..runs.clamp(3, 30) {
+        let tools = entries(count)?;
+        let begun = start();
+        let catalog = Catalog::build(tools)?;
+        build.end(&begun);
+        let begun = start();
+        catalog.search(&request("warm"));
+        first.end(&begun);
+        for _ in 0..20 {
+            let begun = start();
+            catalog.search(&request(QUERY));
+            search.end(&begun);
+        }
+    }
+    report.add_samples("register", build);
+    report.add_samples("first search, which makes the index", first);
+    report.add_samples("one search", search);
+    Ok(())
+}
+
+async fn cells(count: usize, runs: usize, report: &mut Report) -> anyhow::Result<()> {
+    let few = World::with_tools(CodeModeOptions::default(), entries(1)?)?;
+    let many = World::with_tools(CodeModeOptions::default(), entries(count)?)?;
+    let (mut beside_few, mut beside_many) = (Samples::default(), Samples::default());
+    for round in 0..runs + runs / 10 {
+        for (world, samples) in [(&few, &mut beside_few), (&many, &mut beside_many)] {
+            let begun = start();
+            let outcome = world.exec("return 1 + 1").await;
+            if round >= runs / 10 {
+                samples.end(&begun);
+            }
+            completed(&outcome)?;
+        }
+    }
+    report.add_samples("return 1 + 1 beside 2 tools", beside_few);
+    report.add_samples("return 1 + 1 beside all", beside_many);
+    for (name, code) in [
+        (
+            "a cell that reads all of ALL_TOOLS",
+            "let n = 0; for (const tool of ALL_TOOLS) n += tool.name.length; return n",
+        ),
+        (
+            "a cell with one search",
+            "return (await tools.search('weather forecast for a city')).length",
+        ),
+    ] {
+        let mut samples = Samples::default();
+        for _ in 0..runs.clamp(3, 100) {
+            let begun = start();
+            let outcome = many.exec(code).await;
+            samples.end(&begun);
+            completed(&outcome)?;
+        }
+        report.add_samples(name, samples);
+    }
+    for (name, world) in [("beside 2 tools", &few), ("beside all", &many)] {
+        let run_id = waiting(&world.exec("await yield_control(); return 1").await)?;
+        let held = world.settled_suspended_bytes().await?;
+        report.add_figure(&format!("held for a suspended cell {name}"), "bytes", held);
+        completed(&world.wait(run_id).await)?;
+    }
+    Ok(())
+}
+
+/// So many tools of plugins, no two alike.
+fn entries(count: usize) -> anyhow::Result<Vec<Entry>> {
+    (0..count).map(entry).collect()
+}
+
+fn entry(at: usize) -> anyhow::Result<Entry> {
+    let verb = VERBS[at % 10];
+    let thing = THINGS[at / 10 % 20];
+    let aspect = ASPECTS[at / 200 % 25];
+    let round = at / 5000;
+    let id = ToolId::new(
+        Source::OpenClaw,
+        &format!("{thing}{round}"),
+        &format!("{verb}_{thing}_{aspect}"),
+    )?;
+    let description = format!(
+        "Use this to {verb} the {aspect} of a {thing}. Gives the {aspect} with its {thing} and the date of the \
+         last change; fails when the {thing} is not known in region {round}."
+    );
+    Ok(Entry::new(id, description, parameters(thing, aspect)))
+}
+
+fn parameters(thing: &str, aspect: &str) -> Value {
+    let thing_id = format!("{thing}_id");
+    json!({
+        "type": "object",
+        "properties": {
+            thing_id.as_str(): { "type": "string", "description": format!("The id of the {thing}") },
+            aspect: { "type": "string", "description": format!("Which {aspect} is meant") },
+            "order": { "type": "string", "enum": ["ascending", "descending"] },
+            "limit": { "type": "integer", "description": "The most results to give" },
+        },
+        "required": [thing_id],
+    })
+}
