@@ -67,6 +67,8 @@ impl World {
             limits: ProcessLimits::default(),
             hooks: Vec::new(),
             transport: None,
+            store: None,
+            keep_records: false,
         });
         let echo =
             ToolDefinition::core("echo", "Gives back its input.", json!({ "type": "object" }))?

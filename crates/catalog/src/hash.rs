@@ -15,6 +15,11 @@ use crate::entry::Entry;
 pub struct ContentHash([u8; 32]);
 
 impl ContentHash {
+    /// The hash of these bytes, as it was kept somewhere.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// The bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0

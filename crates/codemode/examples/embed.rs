@@ -72,6 +72,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         limits: ProcessLimits::default(),
         hooks: Vec::new(),
         transport: None,
+        store: None,
+        keep_records: false,
     });
     let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(Population::new()?)];
     let source: Arc<dyn ToolSource> = Arc::new(tools);

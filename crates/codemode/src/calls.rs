@@ -11,9 +11,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use codecell_protocol::{CallState, EffectKind, PendingCall, PendingState};
-use codecell_sandbox::{Method, SettlementKind};
+use codecell_sandbox::{Method, Settlement, SettlementKind};
+use serde::{Deserialize, Serialize};
 
 use crate::clock::millis;
+use crate::durable::{Journal, Record, Replied, Step, kind_number};
 use crate::ledger::{Ledger, call_id};
 use crate::limits::{PENDING_LISTED, QUEUED_CALLS};
 use crate::reply::Rejection;
@@ -95,6 +97,10 @@ enum Phase {
     Running {
         handed_over: bool,
         approval_since: Option<Instant>,
+        /// A person was asked.
+        asked: bool,
+        /// Kept where the call may have to be made by another process.
+        arguments: Option<Box<str>>,
     },
 }
 
@@ -131,10 +137,14 @@ pub(crate) struct Calls {
     /// Nothing starts any more.
     closing: bool,
     finished: bool,
+    /// The process is about to end: what no tool has heard of is another one's.
+    parked: bool,
+    /// Where replies are written down, if they are.
+    journal: Option<Arc<Journal>>,
 }
 
 /// Why a call was rejected, as far as a failure's kind depends on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Refusal {
     /// The whole turn was refused.
     TooMany,
@@ -160,6 +170,19 @@ impl Calls {
             rejection_order: VecDeque::new(),
             closing: false,
             finished: false,
+            parked: false,
+            journal: None,
+        }
+    }
+
+    /// From here on replies are written down.
+    pub(crate) fn set_journal(&mut self, journal: &Arc<Journal>) {
+        self.journal = Some(Arc::clone(journal));
+    }
+
+    fn note_step(&self, guest_id: u32, step: Step) {
+        if let Some(journal) = &self.journal {
+            journal.append(&Record::Step(guest_id, step));
         }
     }
 
@@ -220,6 +243,11 @@ impl Calls {
         self.answer(guest_id, Answer::Reject(rejection), now_us);
     }
 
+    /// Takes note of calls that the guest refused itself, without a frame.
+    pub(crate) fn never_sent(&mut self, calls: u32) {
+        self.ledger.never_sent(calls);
+    }
+
     /// Takes a call that the host answers itself into its queue.
     pub(crate) fn enqueue_host(&mut self, call: HostCall, now: Instant) {
         self.queued_bytes += call.arguments.len() as u64;
@@ -267,10 +295,21 @@ impl Calls {
         let running = Phase::Running {
             handed_over: false,
             approval_since: None,
+            asked: false,
+            arguments: None,
         };
         let Phase::Queued { arguments } = std::mem::replace(&mut live.phase, running) else {
             return None;
         };
+        if let (
+            Phase::Running {
+                arguments: kept, ..
+            },
+            true,
+        ) = (&mut live.phase, self.journal.is_some())
+        {
+            *kept = Some(arguments.clone());
+        }
         self.queued_bytes -= arguments.len() as u64;
         self.in_flight += 1;
         Some(Start {
@@ -285,6 +324,9 @@ impl Calls {
     /// The executor gives the call to its tool now: from here on, no clear outcome means unknown.
     /// `false` when the call was closed before: its tool must never hear of it.
     pub(crate) fn handed_over(&mut self, guest_id: u32) -> bool {
+        if self.parked {
+            return false;
+        }
         let phase = self.live.get_mut(&guest_id).map(|live| &mut live.phase);
         if let Some(Phase::Running { handed_over, .. }) = phase {
             *handed_over = true;
@@ -293,12 +335,59 @@ impl Calls {
         false
     }
 
+    /// Whether a call that ended because its process does is made again by the next one: its tool
+    /// never heard of it, or only reads and did not get to its end.
+    fn is_for_later(&self, guest_id: u32, state: CallState) -> bool {
+        self.live.get(&guest_id).is_some_and(|live| {
+            let heard = matches!(
+                live.phase,
+                Phase::Running {
+                    handed_over: true,
+                    ..
+                }
+            );
+            !heard || (live.effect == EffectKind::Read && state == CallState::Unknown)
+        })
+    }
+
+    /// Writes down that the executor gets a call, where that must be known before: not of one that
+    /// only reads. `None` when there is nothing to wait for.
+    pub(crate) fn note_admitted(&self, guest_id: u32) -> Option<Arc<Journal>> {
+        let live = self.live.get(&guest_id)?;
+        let journal = self.journal.as_ref()?;
+        if live.effect == EffectKind::Read {
+            return None;
+        }
+        self.note_step(guest_id, Step::Admitted);
+        Some(Arc::clone(journal))
+    }
+
+    /// Writes down that a call that waited for a person gets to its tool. `None` for any other.
+    pub(crate) fn note_handed_over(&self, guest_id: u32) -> Option<Arc<Journal>> {
+        let live = self.live.get(&guest_id)?;
+        let journal = self.journal.as_ref()?;
+        if live.effect == EffectKind::Read
+            || !matches!(live.phase, Phase::Running { asked: true, .. })
+        {
+            return None;
+        }
+        self.note_step(guest_id, Step::HandedOver);
+        Some(Arc::clone(journal))
+    }
+
     /// The call waits for a person since now, or does so no longer.
     pub(crate) fn set_approval(&mut self, guest_id: u32, since: Option<Instant>) {
-        if let Some(Phase::Running { approval_since, .. }) =
-            self.live.get_mut(&guest_id).map(|l| &mut l.phase)
+        if let Some(Phase::Running {
+            approval_since,
+            asked,
+            ..
+        }) = self.live.get_mut(&guest_id).map(|l| &mut l.phase)
         {
             *approval_since = since;
+            *asked |= since.is_some();
+            if since.is_some() {
+                self.note_step(guest_id, Step::Waiting);
+            }
         }
     }
 
@@ -311,7 +400,7 @@ impl Calls {
         answer: Answer,
         now_us: u64,
     ) -> bool {
-        if self.finished {
+        if self.finished || (self.parked && self.is_for_later(guest_id, state)) {
             return false;
         }
         let Some(live) = self.live.remove(&guest_id) else {
@@ -321,13 +410,18 @@ impl Calls {
         self.ledger
             .close(live.number, Arc::clone(&live.tool), state, live.effect);
         let answer = self.bounded(answer, &live.tool, state);
-        self.answer(guest_id, answer, now_us);
+        self.reply(guest_id, answer, Some(state), now_us);
         true
     }
 
     /// Queues a reply. A result that is larger than a message becomes a rejection: the sandbox takes
     /// no batch that holds one. A rejection is smaller than the smallest message by its own bound.
     pub(crate) fn answer(&mut self, guest_id: u32, answer: Answer, now_us: u64) {
+        self.reply(guest_id, answer, None, now_us);
+    }
+
+    /// Queues the reply of a call that ended in this state, if it was a tool's and under way.
+    fn reply(&mut self, guest_id: u32, answer: Answer, state: Option<CallState>, now_us: u64) {
         let (kind, payload) = match answer {
             Answer::Json(json) => (SettlementKind::ResolveJson, json),
             Answer::Text(text) => (SettlementKind::ResolveText, text),
@@ -338,7 +432,7 @@ impl Calls {
         };
         let bytes = payload.len() as u64;
         if kind == SettlementKind::Reject || bytes <= self.bounds.message_bytes {
-            return self.push(guest_id, kind, payload, now_us);
+            return self.push(guest_id, kind, payload, state, now_us);
         }
         self.remember(guest_id, Refusal::Other);
         let rejection = Rejection::answer_too_large(bytes, self.bounds.message_bytes);
@@ -346,25 +440,40 @@ impl Calls {
             guest_id,
             SettlementKind::Reject,
             rejection.to_json(),
+            state,
             now_us,
         );
     }
 
     /// Queues the settlement of the yields.
     pub(crate) fn push_yield(&mut self, now_us: u64) {
-        self.push(0, SettlementKind::Yield, String::new(), now_us);
+        self.push(0, SettlementKind::Yield, String::new(), None, now_us);
     }
 
-    fn push(&mut self, call: u32, kind: SettlementKind, payload: String, now_us: u64) {
-        let arrival_us = now_us.max(self.last_stamp_us + 1);
-        self.last_stamp_us = arrival_us;
-        self.reply_bytes += payload.len() as u64;
-        self.replies.push_back(Reply {
+    fn push(
+        &mut self,
+        call: u32,
+        kind: SettlementKind,
+        payload: String,
+        state: Option<CallState>,
+        now_us: u64,
+    ) {
+        let reply = Reply {
             call,
             kind,
-            arrival_us,
+            arrival_us: now_us.max(self.last_stamp_us + 1),
             payload,
-        });
+        };
+        if let Some(journal) = &self.journal {
+            journal.append(&reply.to_record(state));
+        }
+        self.put(reply);
+    }
+
+    fn put(&mut self, reply: Reply) {
+        self.last_stamp_us = reply.arrival_us;
+        self.reply_bytes += reply.payload.len() as u64;
+        self.replies.push_back(reply);
     }
 
     /// The answer, or the rejection that takes its place when it is too large to be delivered.
@@ -405,6 +514,19 @@ impl Calls {
             taken.extend(self.replies.pop_front());
         }
         taken
+    }
+
+    /// Takes exactly so many of the oldest replies, or none when there are not as many.
+    pub(crate) fn take_exactly(&mut self, count: u64) -> Option<Vec<Reply>> {
+        let count = usize::try_from(count)
+            .ok()
+            .filter(|count| *count <= self.replies.len())?;
+        let taken: Vec<Reply> = self.replies.drain(..count).collect();
+        self.reply_bytes -= taken
+            .iter()
+            .map(|reply| reply.payload.len() as u64)
+            .sum::<u64>();
+        Some(taken)
     }
 
     pub(crate) fn has_replies(&self) -> bool {
@@ -540,6 +662,27 @@ impl Calls {
 /// Bytes of one listed call's JSON besides its tool, at the most.
 const PENDING_CALL_BYTES: u64 = 140;
 
+impl Reply {
+    pub(crate) fn settlement(&self) -> Settlement<'_> {
+        Settlement {
+            call: self.call,
+            kind: self.kind,
+            arrival_us: self.arrival_us,
+            payload: &self.payload,
+        }
+    }
+
+    fn to_record(&self, state: Option<CallState>) -> Record {
+        let head = Replied {
+            call: self.call,
+            kind: kind_number(self.kind),
+            arrival_us: self.arrival_us,
+            state,
+        };
+        Record::Replied(head, self.payload.clone())
+    }
+}
+
 impl HostCall {
     fn to_pending(&self, made: Instant, now: Instant) -> PendingCall {
         PendingCall {
@@ -619,6 +762,10 @@ pub(crate) fn method_name(method: Method) -> &'static str {
         Method::Agents => "agents.run",
     }
 }
+
+mod stored;
+
+pub(crate) use stored::CallsState;
 
 #[cfg(test)]
 mod tests;

@@ -51,13 +51,17 @@ impl CatalogFacts {
         if let Some(image) = self.image.get() {
             return Ok(image);
         }
-        let entries: Vec<String> = self
-            .catalog
-            .all_tools()
-            .filter_map(|entry| serde_json::to_string(&entry).ok())
-            .collect();
+        let entries = self.entries();
         let image = CatalogImage::new(entries.iter().map(String::as_str))?;
         Ok(self.image.get_or_init(|| image))
+    }
+
+    /// The entries of `ALL_TOOLS`, each as JSON.
+    pub(crate) fn entries(&self) -> Vec<String> {
+        self.catalog
+            .all_tools()
+            .filter_map(|entry| serde_json::to_string(&entry).ok())
+            .collect()
     }
 
     /// All safe names as a JSON array.

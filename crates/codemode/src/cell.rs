@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use codecell_catalog::Scope as Names;
 use codecell_protocol::{CallState, CellId, EffectKind, Effects};
 use codecell_sandbox::StopHandle;
+use codecell_tools::toolset::StartingTools;
 use codecell_tools::{CallContext, CallProgress, CallReport, CallRequest, CallStep, ToolSet};
 use futures::FutureExt as _;
 use serde_json::Value;
@@ -23,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::calls::{Answer, CallBounds, Calls, Start};
 use crate::clock::micros;
+use crate::durable::{self, Identity, Journal, RecordSink, StoreError};
 use crate::failure::CellError;
 use crate::history::History;
 use crate::idle_clock::IdleClock;
@@ -122,9 +124,16 @@ pub(crate) struct Cell {
     pub(crate) run_abort: CancellationToken,
     /// The start on both clocks.
     born: (Instant, u64),
+    /// When the cell really started, microseconds since the Unix epoch.
+    born_us: u64,
     /// What the calls of this cell need of the run; most cells make few, so it is put together late.
     origin: Origin,
     caller: OnceLock<CallContext>,
+    /// The tools of the start, for a cell that started in another process.
+    pub(crate) starting: Option<StartingTools>,
+    /// Takes the replay record, if one is wanted.
+    pub(crate) sink: Option<Arc<dyn RecordSink>>,
+    journal: OnceLock<Arc<Journal>>,
     shared: Mutex<Shared>,
     wake: Condvar,
 }
@@ -138,6 +147,46 @@ impl Cell {
         bounds: CallBounds,
     ) -> Self {
         let id = CellId::from_random(services.parts.randomness.bits());
+        let mut cell = Self::of(services, run, ctx, id, Origin::of(ctx, call_id), bounds);
+        cell.sink.clone_from(&ctx.record);
+        cell
+    }
+
+    /// A cell that comes back from a store, or only its last result.
+    pub(crate) fn returned(
+        services: &Arc<Services>,
+        run: &Arc<RunState>,
+        ctx: &RunContext,
+        id: CellId,
+        identity: Option<&Identity>,
+        bounds: CallBounds,
+    ) -> Self {
+        let origin = Origin::returned(ctx, identity);
+        let mut cell = Self::of(services, run, ctx, id, origin, bounds);
+        let Some(identity) = identity else {
+            return cell;
+        };
+        let starting = durable::tools_of_text(&identity.tools);
+        // The tools of now that it had then; that they fit together was found when they were built.
+        if let Ok(tools) = ctx.tools.resumed(&starting) {
+            cell.start_tools = tools;
+        }
+        cell.starting = Some(starting);
+        cell.born_us = identity.born_us;
+        let left =
+            Duration::from_secs(CELL_LIFE_SECONDS) - durable::age(services, identity.born_us);
+        cell.lock().idle = IdleClock::new(services.now(), left);
+        cell
+    }
+
+    fn of(
+        services: &Arc<Services>,
+        run: &Arc<RunState>,
+        ctx: &RunContext,
+        id: CellId,
+        origin: Origin,
+        bounds: CallBounds,
+    ) -> Self {
         let born = services.now();
         let abort = run.end.child_token();
         Self {
@@ -145,11 +194,15 @@ impl Cell {
             run: Arc::clone(run),
             services: Arc::clone(services),
             stop: StopHandle::new(),
-            origin: Origin::of(ctx, call_id),
+            origin,
             caller: OnceLock::new(),
+            starting: None,
+            sink: None,
+            journal: OnceLock::new(),
             abort,
             run_abort: ctx.abort.clone(),
             born: (born, services.unix_us()),
+            born_us: services.unix_us(),
             start_tools: ctx.tools.clone(),
             shared: Mutex::new(Shared {
                 calls: Calls::new(bounds),
@@ -171,6 +224,48 @@ impl Cell {
     /// No code of others runs under this lock, so a poisoned one still guards a whole state.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where the cell writes down what it does, if anywhere.
+    pub(crate) fn journal(&self) -> Option<&Arc<Journal>> {
+        self.journal.get()
+    }
+
+    /// Gives the cell its journal, once.
+    pub(crate) fn set_journal(&self, journal: Arc<Journal>) {
+        self.lock().calls.set_journal(&journal);
+        let _ = self.journal.set(journal);
+    }
+
+    /// What the cell is, for its journal.
+    pub(crate) fn identity(&self, source: &Arc<str>, catalog: Option<Vec<String>>) -> Identity {
+        let origin = &self.origin;
+        let tools = match &self.starting {
+            Some(starting) => durable::tools_to_text(starting),
+            None => durable::tools_to_text(&self.start_tools.starting_tools()),
+        };
+        Identity {
+            id: self.id,
+            scope: durable::scope_parts(&self.run.scope),
+            session_id: Arc::clone(&origin.session_id),
+            sender: origin.sender.clone(),
+            channel: origin.channel.clone(),
+            call_id: Arc::clone(&origin.call_id),
+            source: Arc::clone(source),
+            image: durable::hex(self.services.parts.sandbox.image().as_bytes()),
+            born_us: self.born_us,
+            tools,
+            catalog,
+        }
+    }
+
+    /// Has it stored that a call is about to be made, where that must be known before.
+    async fn admit(&self, start: &Start) -> Result<(), StoreError> {
+        let journal = self.lock().calls.note_admitted(start.guest_id);
+        match journal {
+            Some(journal) => journal.committed().await,
+            None => Ok(()),
+        }
     }
 
     /// The tools that new calls may use.
@@ -324,6 +419,10 @@ impl Cell {
                 guest_id: start.guest_id,
                 tool: &start.tool,
             };
+            if let Err(error) = cell.admit(&start).await {
+                let rejection = Rejection::not_stored(&start.tool, &error.to_string());
+                return ending.close(CallState::NotStarted, Answer::Reject(rejection));
+            }
             let report = cell
                 .services
                 .parts
@@ -422,6 +521,11 @@ impl Cell {
 
     /// Marks a call as handed over, unless the cell was stopped or the call closed before.
     fn hand_over(&self, guest_id: u32) -> bool {
+        if let Some(journal) = self.lock().calls.note_handed_over(guest_id)
+            && journal.commit().is_err()
+        {
+            return false;
+        }
         let mut shared = self.lock();
         shared.stopped.is_none() && shared.calls.handed_over(guest_id)
     }
@@ -544,6 +648,18 @@ struct Origin {
 }
 
 impl Origin {
+    fn returned(ctx: &RunContext, identity: Option<&Identity>) -> Self {
+        match identity {
+            Some(identity) => Self {
+                session_id: Arc::clone(&identity.session_id),
+                sender: identity.sender.clone(),
+                channel: identity.channel.clone(),
+                call_id: Arc::clone(&identity.call_id),
+            },
+            None => Self::of(ctx, &Arc::clone(&ctx.session_id)),
+        }
+    }
+
     fn of(ctx: &RunContext, call_id: &Arc<str>) -> Self {
         Self {
             session_id: Arc::clone(&ctx.session_id),

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::calls::CallBounds;
 use crate::cell::{Cell, Stage, StopReason};
+use crate::durable;
 use crate::exec_hook;
 use crate::failure::CellError;
 use crate::job::{self, LegJob};
@@ -59,7 +60,12 @@ impl Drop for Inner {
         self.closed.cancel();
         // Bound first: the shelf must be open again when the cells end.
         let cells = self.services.shelf().drain();
+        let (parked, cells): (Vec<_>, Vec<_>) =
+            cells.into_iter().partition(|cell| durable::park(cell));
         end_all(cells);
+        for cell in &parked {
+            durable::let_go(cell);
+        }
     }
 }
 
@@ -217,7 +223,7 @@ impl CodeMode {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn run_of(&self, scope: &Arc<Scope>) -> Arc<RunState> {
+    pub(crate) fn run_of(&self, scope: &Arc<Scope>) -> Arc<RunState> {
         let mut runs = self.runs();
         if let Some(run) = runs.get(scope) {
             return Arc::clone(run);
@@ -282,16 +288,24 @@ impl CodeMode {
     pub async fn shutdown(&self) {
         let services = &self.inner.services;
         self.inner.closed.cancel();
+        let cells = services.shelf().drain();
+        let (parked, cells): (Vec<_>, Vec<_>) =
+            cells.into_iter().partition(|cell| durable::park(cell));
         let runs: Vec<Arc<RunState>> = self.runs().drain().map(|(_, run)| run).collect();
         for run in &runs {
             run.end.cancel();
         }
-        let cells = services.shelf().drain();
         end_all(cells);
         services.tasks.close();
         let ended = tokio::time::timeout(SHUTDOWN_WAIT, services.tasks.wait());
         if ended.await.is_err() {
             tracing::warn!("some tools were still running at the end");
+        }
+        for cell in &parked {
+            durable::let_go(cell);
+        }
+        if let Some(store) = &services.parts.store {
+            store.flush();
         }
     }
 
@@ -401,6 +415,10 @@ async fn sweep(services: Arc<Services>, closed: CancellationToken) {
 }
 
 fn sweep_once(services: &Arc<Services>) {
+    if services.parts.store.is_some() {
+        let (swept, tasks) = (Arc::clone(services), &services.tasks);
+        tasks.spawn_blocking_on(move || durable::sweep(&swept), &services.parts.runtime);
+    }
     let now: Instant = services.now();
     let due = services.shelf().take_due(now);
     for (_, cell) in due {

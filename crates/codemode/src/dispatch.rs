@@ -17,6 +17,7 @@ use codecell_tools::toolset::LookupError;
 use crate::calls::{Answer, HostCall, NewCall};
 use crate::catalog_facts::CatalogFacts;
 use crate::cell::effect_of;
+use crate::durable::{self, Fate, Journal};
 use crate::failure::CellError;
 use crate::host_calls;
 use crate::leg::Leg;
@@ -43,6 +44,13 @@ pub(crate) fn turn(
     if turn.is_empty() {
         return Ok(());
     }
+    if let Some(recorded) = leg.body.tape.as_mut().and_then(|tape| tape.next_turn()) {
+        return leg.replay_turn(turn, &recorded);
+    }
+    let journal = leg.cell.journal().cloned();
+    // Replies to refused calls are stored with the turn that they belong to, or not at all.
+    let _together = journal.as_deref().map(Journal::hold);
+    let mut fates = Vec::new();
     let admitted = !refused && {
         let bytes = turn.iter().map(|call| call.arguments.len() as u64).sum();
         let to_tools = turn
@@ -56,13 +64,30 @@ pub(crate) fn turn(
         if leg.cell.lock().calls.is_live(call.id) {
             return Err(CellError::Internal("the engine used a call's id twice"));
         }
-        if admitted {
-            one(leg, call);
-        } else {
-            refuse(leg, &call, Rejection::too_many(QUEUED_CALLS));
+        let id = call.id;
+        let fate = match admitted {
+            true => one(leg, call),
+            false => refuse(leg, &call, Rejection::too_many(QUEUED_CALLS)),
+        };
+        if journal.is_some() {
+            fates.push((id, fate));
         }
     }
+    if let Some(journal) = &journal {
+        durable::note_turn(journal, !admitted, fates);
+    }
     Ok(())
+}
+
+/// Counts a call that is made again as it was counted the first time.
+pub(crate) fn count(leg: &Leg<'_>, method: Method, fate: &Fate) {
+    let run = &leg.cell.run;
+    match (fate, method) {
+        (Fate::Tool { .. }, _) => run.count_call(),
+        (Fate::Host, Method::Search | Method::ApiSearch) => run.count_search(),
+        (Fate::Host, Method::Describe) => run.count_describe(),
+        _ => {}
+    }
 }
 
 /// Takes note of calls that a stopped guest has made: none of them is dispatched.
@@ -82,7 +107,7 @@ pub(crate) fn never_started(leg: &Leg<'_>, calls: &[GuestCall]) {
     }
 }
 
-fn one(leg: &Leg<'_>, call: GuestCall) {
+pub(crate) fn one(leg: &Leg<'_>, call: GuestCall) -> Fate {
     let run = &leg.cell.run;
     match call.method {
         Method::Search | Method::ApiSearch => run.count_search(),
@@ -100,6 +125,7 @@ fn one(leg: &Leg<'_>, call: GuestCall) {
     };
     let now = leg.cell.services.now();
     leg.cell.lock().calls.enqueue_host(queued, now);
+    Fate::Host
 }
 
 /// Answers calls that are the host's own business: as many as there is room for, no more than
@@ -154,26 +180,28 @@ fn host_answer(leg: &Leg<'_>, call: &HostCall) -> Answer {
     }
 }
 
-fn to_tool(leg: &Leg<'_>, call: GuestCall) {
+fn to_tool(leg: &Leg<'_>, call: GuestCall) -> Fate {
     let services = &leg.cell.services;
     match resolve(leg, &call) {
         Ok((id, effect)) => {
             leg.cell.run.count_call();
+            let tool: Arc<str> = id.as_str().into();
             let new = NewCall {
                 guest_id: call.id,
                 method: call.method,
-                tool: id.as_str().into(),
+                tool: Arc::clone(&tool),
                 effect,
                 arguments: call.arguments,
             };
             leg.cell.lock().calls.enqueue(new, services.now());
+            Fate::Tool { tool, effect }
         }
         Err(rejection) => refuse(leg, &call, rejection),
     }
 }
 
 /// Answers a call that nobody is handed. What is asked of the cell is asked before its lock is taken.
-fn refuse(leg: &Leg<'_>, call: &GuestCall, rejection: Rejection) {
+fn refuse(leg: &Leg<'_>, call: &GuestCall, rejection: Rejection) -> Fate {
     let now_us = leg.cell.unix_us();
     if call.method.goes_to_tool() {
         let (tool, effect) = named(leg, call);
@@ -181,11 +209,13 @@ fn refuse(leg: &Leg<'_>, call: &GuestCall, rejection: Rejection) {
             .lock()
             .calls
             .refuse(call.id, &tool, effect, rejection, now_us);
+        Fate::Refused { tool, effect }
     } else {
         leg.cell
             .lock()
             .calls
             .answer(call.id, Answer::Reject(rejection), now_us);
+        Fate::HostRefused
     }
 }
 

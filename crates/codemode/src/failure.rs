@@ -8,6 +8,8 @@ use codecell_protocol::{Failure, FailureKind, InputError, Phase, SavedResult, te
 use codecell_sandbox::{RestoreError, SandboxError};
 use codecell_script::ScriptError;
 
+use crate::durable::StoreError;
+
 /// A place in the text that the model sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -127,6 +129,23 @@ pub(crate) enum CellError {
     /// The snapshot did not come back to life.
     #[error("the suspended cell could not be restored: {0}")]
     Restore(RestoreError),
+    /// The store refused what had to be written before the cell could go on.
+    #[error("the cell was stopped because it could not be stored: {0}")]
+    Store(StoreError),
+    /// The store refused the start of the cell.
+    #[error(
+        "the cell was not started because it could not be stored: {0}. Nothing ran; try again later"
+    )]
+    StoreAtStart(StoreError),
+    /// The stored cell cannot be read.
+    #[error("the suspended cell could not be restored: {0}")]
+    Stored(StoreError),
+    /// What is stored does not lead to where the cell was.
+    #[error("the suspended cell could not be restored: {0}")]
+    Diverged(&'static str),
+    /// A record ends where the host stopped the program.
+    #[error("the record ends here: the host stopped the program at this point")]
+    StoppedThen,
     /// A defect of ours.
     #[error("an internal error stopped this cell: {0}")]
     Internal(&'static str),
@@ -147,7 +166,7 @@ impl CellError {
             Self::Expired => K::SnapshotExpired,
             Self::WrongScope => K::WrongScope,
             Self::AlreadyResuming => K::AlreadyResuming,
-            Self::Engine(_) | Self::Busy(_) => K::EngineUnavailable,
+            Self::Engine(_) | Self::Busy(_) | Self::StoreAtStart(_) => K::EngineUnavailable,
             Self::WorkerCrashed => K::WorkerCrashed,
             Self::GuestDeadline { .. } | Self::GuestBudget { .. } => K::GuestDeadline,
             Self::RunDeadline => K::RunDeadline,
@@ -160,8 +179,8 @@ impl CellError {
             Self::Memory { .. } => K::MemoryLimitExceeded,
             Self::Stack => K::StackOverflow,
             Self::Deadlock => K::Deadlock,
-            Self::Restore(_) => K::SnapshotRestoreFailed,
-            Self::Internal(_) => K::Internal,
+            Self::Restore(_) | Self::Stored(_) | Self::Diverged(_) => K::SnapshotRestoreFailed,
+            Self::Internal(_) | Self::Store(_) | Self::StoppedThen => K::Internal,
         }
     }
 
@@ -196,6 +215,11 @@ impl CellError {
             | Self::Aborted
             | Self::SnapshotTooLarge { .. }
             | Self::Restore(_)
+            | Self::Store(_)
+            | Self::StoreAtStart(_)
+            | Self::Stored(_)
+            | Self::Diverged(_)
+            | Self::StoppedThen
             | Self::Internal(_) => Phase::Host,
         }
     }
@@ -300,6 +324,11 @@ mod tests {
             CellError::Stack,
             CellError::Deadlock,
             CellError::Restore(RestoreError::Mac),
+            CellError::Store(StoreError::Full),
+            CellError::StoreAtStart(StoreError::Full),
+            CellError::Stored(StoreError::Damaged("a record is missing")),
+            CellError::Diverged("it did not do what it did before"),
+            CellError::StoppedThen,
             CellError::Internal("the engine broke the protocol"),
         ]
     }

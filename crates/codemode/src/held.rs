@@ -8,7 +8,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use codecell_sandbox::{RestoreError, Sandbox, Snapshot, StoredSnapshot};
+use codecell_sandbox::{RestoreError, Sandbox, Snapshot, SnapshotKey, StoredSnapshot};
 
 use crate::services::Services;
 
@@ -48,6 +48,38 @@ impl Held {
             held.compress_later();
         }
         held
+    }
+
+    /// Holds a snapshot that comes from a store.
+    pub(crate) fn stored(services: &Arc<Services>, stored: StoredSnapshot) -> Arc<Self> {
+        services.add_suspended_bytes(stored.stored_bytes());
+        Arc::new(Self {
+            services: Arc::clone(services),
+            raw_bytes: stored.raw_bytes(),
+            form: Mutex::new(Form::Stored(stored)),
+        })
+    }
+
+    /// The bytes for a store, and the number of the snapshot.
+    pub(crate) fn encode(
+        &self,
+        sandbox: &Sandbox,
+        key: &SnapshotKey,
+    ) -> Result<(Vec<u8>, u64), RestoreError> {
+        const GONE: RestoreError = RestoreError::Malformed("it was resumed before");
+        let raw = match &*self.lock() {
+            Form::Stored(stored) => {
+                return Ok((stored.encode(Some(key)), stored.binding().sequence));
+            }
+            Form::Raw(snapshot) => Arc::clone(snapshot),
+            Form::Taken => return Err(GONE),
+        };
+        let stored = sandbox
+            .compress(&raw)
+            .map_err(|_| RestoreError::Malformed("it could not be compressed"))?;
+        let encoded = (stored.encode(Some(key)), stored.binding().sequence);
+        self.replace_if_raw(Form::Stored(stored));
+        Ok(encoded)
     }
 
     /// Size of the raw delta.

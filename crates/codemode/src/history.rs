@@ -73,6 +73,26 @@ impl History {
         self.undelivered = false;
     }
 
+    /// The results that are kept, each with the suspension that it followed, oldest first.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = (u64, &Arc<CellOutcome>)> {
+        self.results.iter().map(|(seq, outcome)| (*seq, outcome))
+    }
+
+    /// The history of a cell that comes back, suspended for the `last_seq`th time or ended.
+    pub(crate) fn restored(
+        last_seq: u64,
+        results: Vec<(u64, Arc<CellOutcome>)>,
+        ended: bool,
+    ) -> Self {
+        Self {
+            last_seq,
+            results: results.into(),
+            ended,
+            // Whoever asks without a number knows of the suspension, or would not know the id.
+            undelivered: false,
+        }
+    }
+
     /// The result that ended the cell.
     pub(crate) fn last_word(&self) -> Option<Arc<CellOutcome>> {
         let (_, newest) = self.results.back().filter(|_| self.ended)?;

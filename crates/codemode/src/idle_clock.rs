@@ -38,6 +38,11 @@ impl IdleClock {
         self.restart(self.ttl, now);
     }
 
+    /// How long the cell may stay idle.
+    pub(crate) fn ttl(&self) -> Duration {
+        self.ttl
+    }
+
     /// Stops the count where it stands.
     pub(crate) fn pause(&mut self, now: Instant) {
         if let Some(since) = self.idle_since.take() {

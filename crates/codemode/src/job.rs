@@ -13,6 +13,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::advice;
 use crate::cell::{Cell, Shared, Stage, StopReason};
+use crate::durable;
 use crate::failure::CellError;
 use crate::leg::{Body, Leg, LegEnd};
 use crate::limits::{REPEATED_RESULTS, SOURCE_BYTES};
@@ -93,9 +94,17 @@ impl LegJob {
         let outcome = match end {
             Ok(LegEnd::Suspended(reason)) => {
                 let outcome = results::waiting(&mut leg, reason);
-                self.done = true;
-                suspend_cell(&cell, leg.into_body(), outcome);
-                return;
+                match durable::suspend(&cell, &leg.body, &outcome) {
+                    Ok(()) => {
+                        self.done = true;
+                        suspend_cell(&cell, leg.into_body(), outcome);
+                        return;
+                    }
+                    Err(error) => {
+                        let effects = cell.wind_down();
+                        results::not_suspended(&mut leg, error, outcome, effects)
+                    }
+                }
             }
             Ok(LegEnd::Completed) => {
                 let effects = cell.wind_down();
@@ -257,7 +266,9 @@ fn end_cell(cell: &Arc<Cell>, outcome: CellOutcome) {
     let services = &cell.services;
     let outcome = Arc::new(outcome);
     let mut shared = cell.lock();
-    let was_suspended = shared.history.last_seq() > 0;
+    let last_seq = shared.history.last_seq();
+    let was_suspended = last_seq > 0;
+    durable::end(cell, &outcome, last_seq, shared.idle.ttl().as_secs());
     shared.stage = Stage::Ended;
     shared.place = None;
     let waiter = shared.waiter.take();
@@ -364,8 +375,12 @@ fn expire(services: &Arc<Services>, cell: &Arc<Cell>, mut shared: MutexGuard<'_,
     let stage = std::mem::replace(&mut shared.stage, Stage::Ended);
     let effects = cell.close_books(&mut shared);
     shared.place = None;
+    let last_seq = shared.history.last_seq();
     drop(shared);
     drop(stage);
+    let telemetry = results::bare_telemetry(Some(&cell.run));
+    let outcome = results::refused(&CellError::Expired, effects.clone(), telemetry);
+    durable::end(cell, &outcome, last_seq, 0);
     cell.abort.cancel();
     let approvals = services.parts.executor.approvals();
     approvals.forget_cell(&cell.id.to_string());

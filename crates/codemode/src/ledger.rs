@@ -6,13 +6,15 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use codecell_protocol::{CallState, CalledTool, EffectCall, EffectKind, Effects, MAX_EFFECT_CALLS};
 
 /// At most this many tools are listed in a result's telemetry. Source: the contract.
 const MAX_CALLED_TOOLS: usize = 32;
 
 /// One call that has ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Ended {
     number: u64,
     tool: Arc<str>,
@@ -21,7 +23,7 @@ struct Ended {
 }
 
 /// The lists that a result's effects are made of, in their order there.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Ledger {
     counts: [u32; 4],
     /// Writes first, then reads.
@@ -45,6 +47,12 @@ impl Ledger {
             });
         }
         self.calls
+    }
+
+    /// Takes note of calls that the guest refused itself: nobody knows more of them than their number.
+    pub(crate) fn never_sent(&mut self, calls: u32) {
+        let count = &mut self.counts[index(CallState::NotStarted)];
+        *count = count.saturating_add(calls);
     }
 
     /// Takes note of how a call ended.

@@ -7,17 +7,18 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use codecell_protocol::{Language, WaitingReason, Warning};
+use codecell_protocol::{CellId, Language, WaitingReason, Warning};
 use codecell_sandbox::{
     Binding, CatalogImage, Entry, ErrorSource, EvalFlags, Frame, Guest, GuestThread, Kill, Limits,
     Program, Settlement, Slice, SliceEnd, Snapshot, SnapshotError,
 };
 use codecell_script::Prepared;
 
-use crate::calls::HostCall;
+use crate::calls::{HostCall, Reply};
 use crate::catalog_facts::CatalogFacts;
 use crate::cell::{Cell, Event, StopReason};
 use crate::dispatch::{self, GuestCall};
+use crate::durable::{Beginning, Tape};
 use crate::failure::CellError;
 use crate::guest_error::{self, Known};
 use crate::held::Held;
@@ -48,13 +49,17 @@ pub(crate) struct Body {
     pub(crate) snapshot_bytes: Option<u64>,
     pub(crate) held: Option<Arc<Held>>,
     error: Option<(ErrorSource, Box<str>)>,
-    faults: u32,
-    turn_refused: bool,
-    yielded: bool,
-    next_timer_us: Option<u64>,
+    pub(crate) faults: u32,
+    pub(crate) turn_refused: bool,
+    pub(crate) yielded: bool,
+    pub(crate) next_timer_us: Option<u64>,
     timer_since: Option<Instant>,
-    items: u64,
-    output_bytes: u64,
+    pub(crate) items: u64,
+    pub(crate) output_bytes: u64,
+    /// What is recorded and has to be run again first.
+    pub(crate) tape: Option<Box<Tape>>,
+    /// The program, when it has to be run again from its beginning.
+    pub(crate) beginning: Option<Box<Beginning>>,
 }
 
 /// What the program returned.
@@ -72,7 +77,7 @@ pub(crate) enum LegEnd {
     Suspended(WaitingReason),
 }
 
-enum After {
+pub(crate) enum After {
     Done,
     Yielded,
     Idle,
@@ -109,7 +114,14 @@ impl Body {
             timer_since: None,
             items: 0,
             output_bytes: 0,
+            tape: None,
+            beginning: None,
         }
+    }
+
+    /// The entries behind `ALL_TOOLS`, if the program uses it.
+    pub(crate) fn catalog_entries(&self) -> Option<Vec<String>> {
+        self.catalog.as_ref().map(|_| self.facts.entries())
     }
 
     /// A whole turn was refused.
@@ -127,11 +139,11 @@ impl Body {
 pub(crate) struct Leg<'a> {
     pub(crate) cell: &'a Arc<Cell>,
     pub(crate) body: Box<Body>,
-    thread: &'a GuestThread,
+    pub(crate) thread: &'a GuestThread,
     clock: LegClock,
     run_deadline: Option<Instant>,
-    guest: Option<Guest>,
-    seed: Option<[u8; 32]>,
+    pub(crate) guest: Option<Guest>,
+    pub(crate) seed: Option<[u8; 32]>,
     /// Time spent waiting for events.
     pub(crate) idle: Duration,
 }
@@ -181,12 +193,15 @@ impl<'a> Leg<'a> {
     /// for it to do.
     pub(crate) fn resume(&mut self) -> Result<LegEnd, CellError> {
         self.check_stopped()?;
-        if std::mem::take(&mut self.body.yielded) {
+        let again = self.rerun()?;
+        if again.is_none() && std::mem::take(&mut self.body.yielded) {
             let now_us = self.cell.unix_us();
             self.cell.lock().calls.push_yield(now_us);
         }
-        self.cell.pump_here();
-        self.run(None)
+        if again.is_none() {
+            self.cell.pump_here();
+        }
+        self.run(again)
     }
 
     pub(crate) fn check_stopped(&self) -> Result<(), CellError> {
@@ -201,6 +216,7 @@ impl<'a> Leg<'a> {
         loop {
             if let Some(slice) = slice.take() {
                 let after = self.judge(slice)?;
+                self.end_rerun(Some(&after))?;
                 self.cell.pump_here();
                 match after {
                     After::Done => {
@@ -263,9 +279,14 @@ impl<'a> Leg<'a> {
         if prepared.uses.all_tools {
             self.body.catalog = Some(facts.image()?.clone());
         }
+        let (unit, injection) = (
+            prepared.compile_unit(),
+            dispatch::injection(prepared, &facts),
+        );
+        self.open_journal(&unit, &injection)?;
         let program = Program {
-            source: &prepared.compile_unit(),
-            injection: &dispatch::injection(prepared, &facts),
+            source: &unit,
+            injection: &injection,
             catalog: self.body.catalog.as_ref(),
             limits: guest_limits(&self.body.options),
             // The wrapper's own line: the program's first line is 1.
@@ -274,9 +295,12 @@ impl<'a> Leg<'a> {
         };
         let mut guest = self.cell.services.parts.sandbox.start(&program)?;
         let entry = self.entry();
+        self.note_entry(&entry, 0)?;
         let slice = guest.eval(self.thread, &entry, &self.cell.stop);
         self.guest = Some(guest);
-        slice.map_err(|_| CellError::Internal("the guest refused its program"))
+        slice
+            .inspect(|slice| self.note_slice(slice))
+            .map_err(|_| CellError::Internal("the guest refused its program"))
     }
 
     /// Delivers the replies that wait, as one batch, and runs what they wake.
@@ -284,28 +308,23 @@ impl<'a> Leg<'a> {
         self.wake_guest()?;
         let max_batch = self.body.options.memory_limit_bytes / 4;
         let replies = self.cell.lock().calls.take_replies(max_batch);
-        let batch: Vec<Settlement<'_>> = replies
-            .iter()
-            .map(|reply| Settlement {
-                call: reply.call,
-                kind: reply.kind,
-                arrival_us: reply.arrival_us,
-                payload: &reply.payload,
-            })
-            .collect();
+        let batch: Vec<Settlement<'_>> = replies.iter().map(Reply::settlement).collect();
         let entry = self.entry();
+        self.note_entry(&entry, batch.len())?;
         let Some(guest) = &mut self.guest else {
             return Err(CellError::Internal("there is no guest"));
         };
         let slice = guest.resume(self.thread, &batch, &entry, &self.cell.stop);
-        slice.map_err(|error| {
-            tracing::error!(%error, "a guest was not entered");
-            CellError::Internal("the guest could not take its replies")
-        })
+        slice
+            .inspect(|slice| self.note_slice(slice))
+            .map_err(|error| {
+                tracing::error!(%error, "a guest was not entered");
+                CellError::Internal("the guest could not take its replies")
+            })
     }
 
     /// Brings the guest back to life if it is not.
-    fn wake_guest(&mut self) -> Result<(), CellError> {
+    pub(crate) fn wake_guest(&mut self) -> Result<(), CellError> {
         if self.guest.is_some() {
             return Ok(());
         }
@@ -325,7 +344,7 @@ impl<'a> Leg<'a> {
         Ok(())
     }
 
-    fn entry(&mut self) -> Entry {
+    pub(crate) fn entry(&mut self) -> Entry {
         let services = &self.cell.services;
         let now = services.now();
         self.clock.set_held(false, now);
@@ -345,7 +364,7 @@ impl<'a> Leg<'a> {
     }
 
     /// Takes in what a slice gave.
-    fn judge(&mut self, slice: Slice) -> Result<After, CellError> {
+    pub(crate) fn judge(&mut self, slice: Slice) -> Result<After, CellError> {
         let body = &mut self.body;
         body.guest_time += slice.guest_time;
         body.peak_bytes = body.peak_bytes.max(slice.heap.peak_bytes);
@@ -395,8 +414,9 @@ impl<'a> Leg<'a> {
                         arguments,
                     });
                 }
-                Frame::Turn { refused, .. } if !is_dead => {
+                Frame::Turn { refused, unsent } if !is_dead => {
                     dispatch::turn(self, std::mem::take(&mut turn), refused)?;
+                    self.cell.lock().calls.never_sent(unsent);
                 }
                 other => self.absorb_plain(other),
             }
@@ -539,10 +559,7 @@ impl<'a> Leg<'a> {
     }
 
     fn binding(&self) -> Binding {
-        let sequence = self.cell.lock().history.next_seq();
-        let mut owner = [0; 32];
-        owner[..16].copy_from_slice(self.cell.id.uuid().as_bytes());
-        Binding { owner, sequence }
+        binding_of(&self.cell.id, self.cell.lock().history.next_seq())
     }
 
     /// The test of suspension: every time that the guest waits, it goes through bytes and back.
@@ -564,8 +581,15 @@ impl<'a> Leg<'a> {
     }
 }
 
+/// Whose snapshot it is, and which.
+pub(crate) fn binding_of(id: &CellId, sequence: u64) -> Binding {
+    let mut owner = [0; 32];
+    owner[..16].copy_from_slice(id.uuid().as_bytes());
+    Binding { owner, sequence }
+}
+
 /// The limits that a guest lives under.
-fn guest_limits(options: &CodeModeOptions) -> Limits {
+pub(crate) fn guest_limits(options: &CodeModeOptions) -> Limits {
     let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     let kept = narrow(limits::kept_bytes(options));
     Limits {

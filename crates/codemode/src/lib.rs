@@ -25,6 +25,7 @@ mod cut;
 mod deep_json;
 mod describe;
 mod dispatch;
+mod durable;
 mod exec_hook;
 mod failure;
 mod guest_error;
@@ -57,6 +58,11 @@ pub use advice::advise;
 pub use clock::{Clock, OsRandomness, Randomness, SystemClock};
 pub use code_mode::CodeMode;
 pub use describe::{exec_description, surface_tools, wait_description};
+pub use durable::{
+    CellReport, Done, Ownership, RECORD_MAGIC, RECORD_VERSION, RecordFault, RecordSink,
+    ReplayOptions, Replayed, RowState, SnapshotStore, StoreError, StoredCell, StoredRecord,
+    StoredRow, StoredValue, ValueChange, Write, record_entry, record_head, survey,
+};
 pub use exec_hook::{EXEC_TOOL_KIND, ExecEvent, ExecHook};
 pub use limits::{INTERNAL_LIMITS, InternalLimit, render_markdown as render_limits};
 pub use options::{CodeModeOptions, OutputOverflow, Park};

@@ -5,9 +5,11 @@
 //! `wait`, and by [`CodeModeOptions::tightened_by`].
 
 use codecell_protocol::Language;
+use serde::{Deserialize, Serialize};
 
 /// What happens to output that is larger than `max_output_bytes`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum OutputOverflow {
     /// The cell fails; the full value is kept as a saved result.
     #[default]
@@ -17,7 +19,8 @@ pub enum OutputOverflow {
 }
 
 /// When a cell is suspended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Park {
     /// When it yields, and when calls are outstanding at the deadline.
@@ -31,7 +34,8 @@ pub enum Park {
 }
 
 /// Options of code mode for one run. `Default` is the contract's.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct CodeModeOptions {
     /// Languages that cells may be written in.
     pub languages: Vec<Language>,

@@ -9,12 +9,13 @@ use std::collections::VecDeque;
 
 use codecell_protocol::OutputItem;
 use codecell_sandbox::ConsoleLevel;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// Stands where console text was left out.
 const CONSOLE_CUT: &str = "[console output cut]";
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Item {
     console: bool,
     bytes: u64,
@@ -22,7 +23,7 @@ struct Item {
 }
 
 /// Output that no result has carried yet.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Output {
     items: VecDeque<Item>,
     /// Bytes of `text` and `json` in `items`.

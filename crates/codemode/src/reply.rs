@@ -122,6 +122,34 @@ impl Rejection {
         }
     }
 
+    /// Why the call of this reply was rejected, as far as it matters later.
+    pub(crate) fn refusal_of(json: &str) -> Refusal {
+        #[derive(serde::Deserialize)]
+        struct Code<'a> {
+            #[serde(borrow)]
+            code: std::borrow::Cow<'a, str>,
+        }
+        match serde_json::from_str::<Code<'_>>(json) {
+            Ok(Code { code }) if code == TOO_MANY => Refusal::TooMany,
+            _ => Refusal::Other,
+        }
+    }
+
+    /// A call that was under way when its process died.
+    pub(crate) fn lost(tool: &Arc<str>) -> Self {
+        let message = format!(
+            "the process that made the call of {tool} ended before the call did; it may have taken effect. Look before you repeat it"
+        );
+        Self::new("lost", message, Some(Arc::clone(tool)), CallState::Unknown)
+    }
+
+    /// A call that is not made because it cannot be written down first.
+    pub(crate) fn not_stored(tool: &Arc<str>, why: &str) -> Self {
+        let message =
+            format!("the call of {tool} was not made, because it could not be stored first: {why}");
+        Self::not_started("store_failed", message, Some(tool))
+    }
+
     pub(crate) fn to_json(&self) -> String {
         let wire = Wire {
             message: &self.message,

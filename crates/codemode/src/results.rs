@@ -265,6 +265,25 @@ pub(crate) fn failed(leg: &mut Leg<'_>, error: CellError, effects: Option<Effect
     CellOutcome { result, content }
 }
 
+/// The result of a cell that could not be suspended: with the output of the result that nobody gets.
+pub(crate) fn not_suspended(
+    leg: &mut Leg<'_>,
+    error: CellError,
+    lost: CellOutcome,
+    effects: Option<Effects>,
+) -> CellOutcome {
+    let mut outcome = failed(leg, error, effects);
+    if let (CellResult::Failed(failed), CellResult::Waiting(waiting)) =
+        (&mut outcome.result, lost.result)
+    {
+        let rest = std::mem::replace(&mut failed.output, waiting.output);
+        failed.output.extend(rest);
+        failed.warnings = waiting.warnings;
+    }
+    outcome.content.splice(0..0, lost.content);
+    outcome
+}
+
 /// Room for the note about output that was cut, in bytes.
 const CUT_NOTE_BYTES: u64 = 256;
 

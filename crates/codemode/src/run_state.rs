@@ -56,6 +56,13 @@ impl RunState {
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Takes over the counts of a cell that comes back from another process.
+    pub(crate) fn add_counts(&self, (searches, describes, calls): (u32, u32, u32)) {
+        self.searches.fetch_max(searches, Ordering::Relaxed);
+        self.describes.fetch_max(describes, Ordering::Relaxed);
+        self.calls.fetch_max(calls, Ordering::Relaxed);
+    }
+
     /// Searches, descriptions and calls so far.
     pub(crate) fn counts(&self) -> (u32, u32, u32) {
         let read = |counter: &AtomicU32| counter.load(Ordering::Relaxed);

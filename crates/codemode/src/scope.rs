@@ -6,6 +6,7 @@ use std::time::Instant;
 use codecell_tools::ToolSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::durable::RecordSink;
 use crate::options::CodeModeOptions;
 
 /// Whom a cell belongs to. Two scopes are the same only if all four parts are.
@@ -55,6 +56,8 @@ pub struct RunContext {
     pub abort: CancellationToken,
     /// When the run itself must end.
     pub deadline: Option<Instant>,
+    /// Takes the replay record of each cell that this run starts.
+    pub record: Option<Arc<dyn RecordSink>>,
 }
 
 impl RunContext {
@@ -71,6 +74,7 @@ impl RunContext {
             invalid_override: None,
             abort: CancellationToken::new(),
             deadline: None,
+            record: None,
         }
     }
 

@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 use crate::catalog_facts::FactsCache;
 use crate::cell::Cell;
 use crate::clock::{Clock, Randomness};
+use crate::durable::SnapshotStore;
 use crate::exec_hook::ExecHook;
 use crate::scope::Scope;
 use crate::shelf::Shelf;
@@ -66,6 +67,10 @@ pub struct CodeModeParts {
     pub hooks: Vec<Arc<dyn ExecHook>>,
     /// Journey of parked cells, for tests; see [`Park::EveryAwait`](crate::Park::EveryAwait).
     pub transport: Option<Arc<dyn SnapshotTransport>>,
+    /// Where cells are kept over the end of the process, if they are.
+    pub store: Option<Arc<dyn SnapshotStore>>,
+    /// The store keeps the whole journal of each cell, to be run again.
+    pub keep_records: bool,
 }
 
 impl std::fmt::Debug for CodeModeParts {

@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 
 use crate::cell::{Cell, Stage, StopReason};
 use crate::code_mode::{CodeMode, answer_of, bounds, unshared};
+use crate::durable;
 use crate::failure::CellError;
 use crate::history::Ask;
 use crate::job::{self, LegJob};
@@ -48,7 +49,7 @@ impl CodeMode {
         input: &WaitInput,
         ctx: &RunContext,
     ) -> Result<Arc<CellOutcome>, Refusal> {
-        let (id, cell) = self.find(&input.run_id, &ctx.scope)?;
+        let (id, cell) = self.find(&input.run_id, ctx)?;
         let outcome = match self.outcome_of(id, &cell, input.after, ctx).await {
             Ok(outcome) => outcome,
             Err(error) => self.without_leg(&cell, error, ctx).await?,
@@ -98,7 +99,8 @@ impl CodeMode {
     }
 
     /// The cell of this id, if it is the caller's.
-    fn find(&self, given: &str, scope: &Scope) -> Result<(CellId, Arc<Cell>), Refusal> {
+    fn find(&self, given: &str, ctx: &RunContext) -> Result<(CellId, Arc<Cell>), Refusal> {
+        let scope = &*ctx.scope;
         let Ok(id) = given.parse::<CellId>() else {
             return Err(not_a_cell(given).into());
         };
@@ -119,7 +121,19 @@ impl CodeMode {
         }
         match stone {
             Some(stone) => Err(refusal_of(&stone, scope)),
-            None => Err(CellError::UnknownRun.into()),
+            None => self.revived(id, ctx),
+        }
+    }
+
+    /// The cell of another process, or of an earlier one.
+    fn revived(&self, id: CellId, ctx: &RunContext) -> Result<(CellId, Arc<Cell>), Refusal> {
+        let run = self.run_of(&ctx.scope);
+        match durable::revive(self.services(), &run, id, ctx) {
+            Ok(cell) => Ok((id, cell)),
+            Err(refused) => Err(Refusal {
+                error: refused.error,
+                effects: refused.effects,
+            }),
         }
     }
 
@@ -276,6 +290,9 @@ fn narrowed(cell: &Cell, ctx: &RunContext) -> Result<codecell_tools::ToolSet, Ce
     if Arc::ptr_eq(cell.start_tools.catalog(), ctx.tools.catalog()) {
         return Ok(ctx.tools.clone());
     }
-    let narrowed = ctx.tools.resumed(&cell.start_tools.starting_tools());
+    let narrowed = match &cell.starting {
+        Some(starting) => ctx.tools.resumed(starting),
+        None => ctx.tools.resumed(&cell.start_tools.starting_tools()),
+    };
     narrowed.map_err(|_| CellError::Internal("the tools of now contradict each other"))
 }

@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 use crate::{CellId, Effects, Failure, FailureCode, FailureKind, Telemetry};
 
 /// One item of a cell's output, in the order in which the program wrote it.
-#[derive(Clone, Debug, Serialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase", from = "StoredItem")]
 pub enum OutputItem {
     /// From `text(value)` or the console.
     Text {
@@ -21,6 +21,23 @@ pub enum OutputItem {
     },
 }
 
+/// An item as it is read back: a tagged enum has no way to keep raw JSON.
+#[derive(Deserialize)]
+struct StoredItem {
+    #[serde(default)]
+    text: String,
+    value: Option<Box<RawValue>>,
+}
+
+impl From<StoredItem> for OutputItem {
+    fn from(stored: StoredItem) -> Self {
+        match stored.value {
+            Some(value) => Self::Json { value },
+            None => Self::Text { text: stored.text },
+        }
+    }
+}
+
 /// Advice found before anything was dispatched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
@@ -29,10 +46,10 @@ pub struct Warning {
     /// What to change.
     pub message: String,
     /// Line in the text that the model sent, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// Column in UTF-16 code units, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
 }
 
@@ -57,7 +74,7 @@ pub struct PendingCall {
     /// The guest's function, such as `tools.call`; `timer` for a cell that waits only for timers.
     pub method: String,
     /// The catalog id of the tool, when the call is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// Milliseconds since the call was made.
     pub elapsed_ms: u64,
@@ -76,31 +93,31 @@ pub enum WaitingReason {
 }
 
 /// The program ended and this is its value.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Completed {
     /// The value, JSON.
     pub value: Box<RawValue>,
     /// Output since the last result.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<OutputItem>,
     /// What the cell did to the world, when it did anything but read.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effects: Option<Effects>,
     /// What the program probably meant to do, such as to return its last expression.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// Advice found before dispatch.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     /// The full value, when `value` is a cut of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved: Option<crate::SavedResult>,
     /// Counts and sizes.
     pub telemetry: Telemetry,
 }
 
 /// The cell is suspended; `wait` with its id goes on.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Waiting {
     /// The cell's id.
@@ -110,19 +127,19 @@ pub struct Waiting {
     /// Why.
     pub reason: WaitingReason,
     /// The calls that are not settled.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending_tool_calls: Vec<PendingCall>,
     /// How many more there are than `pending_tool_calls` lists.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_none")]
     pub more_pending_tool_calls: u64,
     /// Output since the last result.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<OutputItem>,
     /// What the cell did to the world, when it did anything but read.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effects: Option<Effects>,
     /// Advice found before dispatch.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     /// Counts and sizes.
     pub telemetry: Telemetry,
@@ -138,10 +155,10 @@ fn is_none(count: &u64) -> bool {
 }
 
 /// The cell is over without a value, or never began.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Failed {
     /// Advice found before dispatch. It comes first: often it says why the program failed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     /// What happened and what to change.
     pub error: String,
@@ -150,10 +167,10 @@ pub struct Failed {
     /// The finer description.
     pub failure: Failure,
     /// Output since the last result.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<OutputItem>,
     /// What the cell did to the world, when it did anything but read.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effects: Option<Effects>,
     /// Counts and sizes.
     pub telemetry: Telemetry,
@@ -207,6 +224,30 @@ impl CellResult {
         }
     }
 
+    /// A result as it was written as JSON.
+    ///
+    /// # Errors
+    ///
+    /// When the text is no result.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        enum Status {
+            Completed,
+            Waiting,
+            Failed,
+        }
+        #[derive(Deserialize)]
+        struct Head {
+            status: Status,
+        }
+        Ok(match serde_json::from_str::<Head>(text)?.status {
+            Status::Completed => Self::Completed(serde_json::from_str(text)?),
+            Status::Waiting => Self::Waiting(serde_json::from_str(text)?),
+            Status::Failed => Self::Failed(serde_json::from_str(text)?),
+        })
+    }
+
     /// The compact JSON that the model reads: this object without its timings.
     ///
     /// # Errors
@@ -252,6 +293,22 @@ mod tests {
             r#""describeCount":0,"callCount":0,"visibleTools":["exec","wait"],"calledTools":[],"peakMemoryBytes":0}}"#,
         );
         assert_eq!(result.model_text().expect("JSON"), expected);
+    }
+
+    #[test]
+    fn a_result_is_read_back_as_it_was_written() {
+        let texts = [
+            r#"{"status":"completed","value":{"a":[1.50,"x"]},"output":[{"type":"text","text":"hi"},{"type":"json","value":[1,  2]}],"hint":"h","telemetry":@}"#,
+            r#"{"status":"waiting","runId":"cm_01234567-89ab-4def-8123-456789abcdef","seq":2,"reason":"yield","morePendingToolCalls":3,"telemetry":@}"#,
+            r#"{"status":"failed","error":"e","code":"aborted","failure":{"kind":"aborted","phase":"host"},"effects":{"committed":1,"failed":0,"unknown":0,"notStarted":0,"calls":[]},"telemetry":@}"#,
+        ];
+        let telemetry = serde_json::to_string(&telemetry()).expect("JSON");
+        for text in texts {
+            let text = text.replace('@', &telemetry);
+            let read = CellResult::from_json(&text).expect("a result");
+            assert_eq!(serde_json::to_string(&read).expect("JSON"), text);
+        }
+        assert!(CellResult::from_json(r#"{"status":"done"}"#).is_err());
     }
 
     #[test]

@@ -20,6 +20,12 @@ impl ImageHash {
         Self(*blake3::hash(wasm).as_bytes())
     }
 
+    /// The image of this hash, as it was kept somewhere.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// The raw hash.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {

@@ -42,6 +42,8 @@ pub(crate) fn build(
         limits: process_limits(&settings.agent.code_mode),
         hooks: Vec::new(),
         transport: None,
+        store: None,
+        keep_records: false,
     }))
 }
 

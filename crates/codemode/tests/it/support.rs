@@ -370,6 +370,8 @@ impl World {
             limits: setup.limits,
             hooks: setup.hooks,
             transport: setup.transport,
+            store: None,
+            keep_records: false,
         });
         let run = RunContext::new(
             Scope::new("owner", "main", "session", "run"),

@@ -1,0 +1,200 @@
+//! Code mode over a store in some folder, with tools that change a server's world.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use codecell_codemode::{
+    CellOutcome, CodeMode, CodeModeOptions, CodeModeParts, OsRandomness, ProcessLimits, RecordSink,
+    RunContext, Scope, SnapshotStore, SystemClock,
+};
+use codecell_protocol::{CellResult, ExecInput, WaitInput};
+use codecell_store::{SqliteStore, StorePlaces};
+use codecell_tools::{
+    ApprovalDesk, ApprovalMode, ApprovalOptions, CallContext, Executor, ExecutorOptions,
+    ExecutorParts, NoEvents, Policy, Redactor, Tool, ToolDefinition, ToolError, ToolInput,
+    ToolOutput, ToolSet, ToolSource,
+};
+use serde_json::{Value, json};
+
+use crate::server;
+
+/// Where the store of a folder lies.
+pub(crate) fn places(folder: &Path) -> StorePlaces {
+    StorePlaces {
+        database: folder.join("cells.db"),
+        key: folder.join("store.key"),
+    }
+}
+
+pub(crate) fn open(folder: &Path) -> Arc<SqliteStore> {
+    let random = Arc::new(OsRandomness::new().unwrap());
+    Arc::new(SqliteStore::open(&places(folder), random).unwrap())
+}
+
+/// `effect {token, delayMs?}` asks the server; `look {}` only reads; `nap {ms}` reads slowly.
+struct WorldTool {
+    definition: ToolDefinition,
+    server: String,
+}
+
+#[async_trait]
+impl Tool for WorldTool {
+    fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    async fn call(&self, input: ToolInput, _: &CallContext) -> Result<ToolOutput, ToolError> {
+        let text = |key: &str| input.value()[key].as_str().unwrap_or_default().to_owned();
+        let delay = input.value()["delayMs"].as_u64().unwrap_or(0);
+        tokio::time::sleep(Duration::from_millis(delay)).await;
+        if self.definition.name() == "effect" {
+            let (server, token) = (self.server.clone(), text("token"));
+            let asked = tokio::task::spawn_blocking(move || server::ask(&server, &token)).await;
+            asked
+                .unwrap()
+                .map_err(|error| ToolError::new("unreachable", error.to_string()))?;
+        }
+        Ok(ToolOutput::details(json!("ok")))
+    }
+}
+
+fn tools(server: &str, description: &str) -> Vec<Arc<dyn Tool>> {
+    let schema = || json!({"type": "object"});
+    let tool = |definition: ToolDefinition| {
+        Arc::new(WorldTool {
+            definition,
+            server: server.to_owned(),
+        }) as Arc<dyn Tool>
+    };
+    vec![
+        tool(ToolDefinition::core("effect", description, schema()).unwrap()),
+        tool(
+            ToolDefinition::core("look", "Looks.", schema())
+                .unwrap()
+                .read_only(),
+        ),
+    ]
+}
+
+/// One process's code mode.
+pub(crate) struct World {
+    pub(crate) cells: CodeMode,
+    pub(crate) run: RunContext,
+}
+
+/// What differs from the usual world.
+#[derive(Clone)]
+pub(crate) struct Setup {
+    pub(crate) server: String,
+    pub(crate) store: Option<Arc<dyn SnapshotStore>>,
+    pub(crate) keep_records: bool,
+    pub(crate) session: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) policy: Policy,
+    pub(crate) options: CodeModeOptions,
+    pub(crate) record: Option<Arc<dyn RecordSink>>,
+}
+
+impl Setup {
+    pub(crate) fn new(server: &str, store: Option<Arc<dyn SnapshotStore>>) -> Self {
+        Self {
+            server: server.to_owned(),
+            store,
+            keep_records: false,
+            session: "session",
+            description: "Changes the world.",
+            policy: Policy::default(),
+            options: CodeModeOptions::default(),
+            record: None,
+        }
+    }
+}
+
+impl World {
+    pub(crate) fn of(setup: Setup) -> Self {
+        let executor = Executor::new(ExecutorParts {
+            options: ExecutorOptions {
+                abort_grace: Duration::from_millis(50),
+                ..ExecutorOptions::default()
+            },
+            approvals: ApprovalDesk::new(
+                ApprovalOptions {
+                    mode: ApprovalMode::Always,
+                    ..ApprovalOptions::default()
+                },
+                None,
+            ),
+            hooks: Vec::new(),
+            events: Arc::new(NoEvents),
+            redactor: Redactor::default(),
+        });
+        let cells = CodeMode::new(CodeModeParts {
+            sandbox: codecell_testkit::engine::sandbox(),
+            executor: Arc::new(executor),
+            clock: Arc::new(SystemClock),
+            randomness: Arc::new(OsRandomness::new().unwrap()),
+            runtime: tokio::runtime::Handle::current(),
+            limits: ProcessLimits::default(),
+            hooks: Vec::new(),
+            transport: None,
+            store: setup.store,
+            keep_records: setup.keep_records,
+        });
+        let sources: Vec<Arc<dyn ToolSource>> =
+            vec![Arc::new(tools(&setup.server, setup.description))];
+        let tools = ToolSet::build(&sources, &setup.policy).unwrap();
+        let scope = Scope::new("owner", "main", setup.session, "run");
+        let mut run = RunContext::new(scope, tools).with_options(setup.options);
+        run.record = setup.record;
+        Self { cells, run }
+    }
+
+    pub(crate) async fn exec(&self, code: &str) -> CellResult {
+        let input = ExecInput {
+            code: code.to_owned(),
+            language: None,
+        };
+        let outcome: CellOutcome = self.cells.exec(input, &self.run, "call".into()).await;
+        outcome.result
+    }
+
+    pub(crate) async fn wait(&self, id: &str, after: Option<u64>) -> CellResult {
+        let input = WaitInput {
+            run_id: id.to_owned(),
+            after,
+        };
+        self.cells.wait(input, &self.run).await.result
+    }
+
+    /// Waits until the cell gives something else than `waiting`.
+    pub(crate) async fn wait_out(&self, mut result: CellResult) -> CellResult {
+        while let CellResult::Waiting(waiting) = &result {
+            let (id, seq) = (waiting.run_id.to_string(), waiting.seq);
+            result = self.wait(&id, Some(seq)).await;
+        }
+        result
+    }
+}
+
+pub(crate) fn value(result: &CellResult) -> Value {
+    match result {
+        CellResult::Completed(completed) => serde_json::from_str(completed.value.get()).unwrap(),
+        other => panic!("not completed: {}", serde_json::to_string(other).unwrap()),
+    }
+}
+
+pub(crate) fn id_of(result: &CellResult) -> String {
+    match result {
+        CellResult::Waiting(waiting) => waiting.run_id.to_string(),
+        other => panic!("not waiting: {}", serde_json::to_string(other).unwrap()),
+    }
+}
+
+/// A folder of a test's own.
+pub(crate) fn folder() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_owned();
+    (folder, path)
+}
