@@ -6,9 +6,7 @@
 
 use std::sync::Arc;
 
-use codecell_sandbox::{
-    Entry, ErrorSource, EvalFlags, Frame, Program, Settlement, Slice, SliceEnd,
-};
+use codecell_sandbox::{Entry, EvalFlags, Frame, Program, Settlement, Slice, SliceEnd};
 
 use super::journal::Journal;
 use super::record::{Entered, Fate, Left, Record, Start, Turn};
@@ -325,20 +323,11 @@ fn hash_frame(hasher: &mut blake3::Hasher, frame: &Frame) {
         Frame::Console { level, text } => part(4, *level as u32, [text, ""]),
         Frame::Value(json) => part(5, 0, [json, ""]),
         Frame::ValueTooLarge => part(6, 0, ["", ""]),
-        Frame::Error { source, json } => part(7, source_number(*source), [json, ""]),
+        Frame::Error { source, json } => part(7, *source as u32, [json, ""]),
         Frame::Yield { reason } => part(8, 0, [reason, ""]),
         Frame::Turn { refused, unsent } => {
             part(9, *unsent, [if *refused { "refused" } else { "" }, ""]);
         }
         Frame::Print(text) => part(10, 0, [text, ""]),
-    }
-}
-
-const fn source_number(source: ErrorSource) -> u32 {
-    match source {
-        ErrorSource::Program => 0,
-        ErrorSource::Unhandled => 1,
-        ErrorSource::Syntax => 2,
-        ErrorSource::Conversion => 3,
     }
 }
