@@ -16,6 +16,7 @@ mod escape;
 mod interrupt;
 mod machine;
 mod program;
+mod record;
 #[cfg(test)]
 mod reference;
 mod render;
@@ -94,7 +95,8 @@ fn dispatch(cli: Cli, streams: &Arc<Streams>) -> Result<Exit, CliError> {
     };
     match cli.command {
         Command::Exec(args) => commands::exec::run(&base, args),
-        Command::Wait(args) => commands::wait::run(&base, &args),
+        Command::Wait(args) => commands::wait::run(&base, args),
+        Command::Replay(args) => commands::replay::run(&base, args),
         Command::Tools(args) => commands::tools::run(&base, args),
         Command::Api(args) => commands::api::run(&base, &args),
         Command::Config(args) => commands::config::run(&base, &args),

@@ -84,20 +84,15 @@ fn refuse_what_is_not_built(
                 needs: "`kind`".to_owned(),
             });
         };
-        return refuse(
-            key,
-            kind,
-            "Remove the key: suspended cells are then kept in memory and end with the process.",
-        );
+        if kind != "sqlite" {
+            return refuse(
+                key,
+                kind,
+                "Use \"sqlite\", or remove the key: suspended cells are then kept in memory and end with the process.",
+            );
+        }
     }
-    match fields.get("records") {
-        Some(given) if is_on(given) => refuse(
-            path.key("records"),
-            given,
-            "Remove the key, or set it to \"off\".",
-        ),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 fn agents(

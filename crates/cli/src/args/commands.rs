@@ -39,6 +39,9 @@ pub(crate) struct ExecArgs {
     /// Exit with code 3 when the first leg ends and calls are outstanding, instead of waiting
     #[arg(long)]
     pub(crate) no_wait: bool,
+    /// Write what `codecell replay` needs to this new file: everything that the program saw, in the clear
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<std::path::PathBuf>,
 }
 
 /// Which tools there are: shared by the commands that look at the catalog.
@@ -100,13 +103,50 @@ impl From<LanguageArg> for Language {
     before_help = "Examples:\n  codecell wait cm_0f8fad5b-d9cb-469f-a165-70867728950e\n  codecell wait cm_0f8fad5b-d9cb-469f-a165-70867728950e --json",
     about = "Resume a suspended cell",
     long_about = "Resume a suspended cell.\n\n\
-        Suspended cells live in the process that started them and end with it, so this command \
-        says which cell is gone and how to run it to its end instead."
+        With `tools.codeMode.snapshotStore` configured, a suspended cell outlives the command that \
+        started it; this one goes on with it, in the same workspace and for the same agent, with the \
+        tools, rules and limits of now. A cell whose process died is brought back to where it was: \
+        calls that were under way count as unknown. Without a store this command says how to run the \
+        cell to its end instead."
 )]
 pub(crate) struct WaitArgs {
     /// The `runId` of a waiting result
     #[arg(value_name = "CELL_ID")]
     pub(crate) cell_id: String,
+    /// Give the result that followed this suspension (its `seq`), again if it was given before
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) after: Option<u64>,
+    /// What this run may do
+    #[command(flatten)]
+    pub(crate) rights: RightsArgs,
+    /// Exit with code 3 when the leg ends and calls are outstanding, instead of waiting
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
+
+/// `codecell replay`.
+#[derive(Debug, Args)]
+#[command(
+    before_help = "Examples:\n  codecell replay cell.record\n  codecell replay cell.record --until 3 --fork",
+    about = "Run a recorded cell again without calling any tool",
+    long_about = "Run a recorded cell again without calling any tool.\n\n\
+        `codecell exec --record FILE` writes the record. The program gets the same random numbers, \
+        clock and results in the same order, and has to do the same: a difference is an error. \
+        A fork goes on with real calls where the record, or the part that `--until` keeps, ends."
+)]
+pub(crate) struct ReplayArgs {
+    /// The record
+    #[arg(value_name = "RECORD")]
+    pub(crate) record: std::path::PathBuf,
+    /// Deliver only this many results of calls, then stop
+    #[arg(long, value_name = "N")]
+    pub(crate) until: Option<u64>,
+    /// Go on from there with real calls
+    #[arg(long)]
+    pub(crate) fork: bool,
+    /// What a fork may do
+    #[command(flatten)]
+    pub(crate) rights: RightsArgs,
 }
 
 /// `codecell tools`.

@@ -12,7 +12,7 @@ use clap::{ArgAction, Parser, Subcommand};
 
 pub(crate) use commands::{
     ApiArgs, ApproveMode, CompletionShell, CompletionsArgs, ConfigArgs, ConfigCommand, DoctorArgs,
-    ExecArgs, FilterArgs, RightsArgs, ToolsArgs, ToolsCommand, WaitArgs,
+    ExecArgs, FilterArgs, ReplayArgs, RightsArgs, ToolsArgs, ToolsCommand, WaitArgs,
 };
 pub(crate) use parse::{Parsed, parse, wants_json};
 
@@ -71,6 +71,7 @@ pub(crate) enum Command {
     // A comment for the help would replace the longer text of the arguments.
     Exec(ExecArgs),
     Wait(WaitArgs),
+    Replay(ReplayArgs),
     /// Look at the catalog of tools, or call one
     Tools(ToolsArgs),
     /// Show the declaration files that a cell can read

@@ -4,6 +4,7 @@
 //! for it. A broken configuration is a finding, not the end.
 
 mod checks;
+mod stored;
 
 use serde::Serialize;
 
@@ -147,6 +148,7 @@ fn look_with_settings(base: &Base, settings: &Settings, findings: &mut Findings)
         ),
     }
     checks::limits(settings, findings);
+    stored::look(settings, findings);
 }
 
 #[derive(Serialize)]

@@ -7,21 +7,25 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use codecell_codemode::{CodeMode, RunContext};
+use codecell_codemode::{
+    CellOutcome, CodeMode, RecordSink, ReplayOptions, RunContext, SnapshotStore,
+};
 use codecell_protocol::{
-    CellResult, ExecInput, FailureKind, Language, OutputItem, WaitInput, Waiting,
+    CellResult, ExecInput, Failed, Failure, FailureKind, Language, OutputItem, PendingState, Phase,
+    Telemetry, WaitInput, Waiting, WaitingReason,
 };
 use codecell_sandbox::Sandbox;
 use codecell_script::MAX_SOURCE_BYTES;
 
-use crate::args::ExecArgs;
+use crate::args::{ExecArgs, RightsArgs};
 use crate::compose::runtime::{block_on, unavailable};
 use crate::compose::settings::Settings;
 use crate::compose::tooling::Tooling;
-use crate::compose::{Base, code_mode, engine};
+use crate::compose::{Base, code_mode, engine, store};
 use crate::error::{CliError, Exit};
 use crate::interrupt::Interrupts;
 use crate::program::{self, Program};
+use crate::record::RecordFile;
 use crate::render::cell;
 
 /// The longest that one leg may take, in milliseconds; a longer deadline is one of several legs.
@@ -39,31 +43,97 @@ pub(crate) fn run(base: &Base, args: ExecArgs) -> Result<Exit, CliError> {
         MAX_SOURCE_BYTES,
     )?;
     base.streams.explain(&program.origin);
-    let settings = Arc::new(base.settings(&overrides(&args))?);
-    let tooling = Tooling::build(base, &settings, &args.rights.filter, args.rights.approve)?;
-    block_on(async {
+    let settings = base.settings(&overrides(&args))?;
+    let record = args
+        .record
+        .as_ref()
+        .map(|path| RecordFile::create(&base.surroundings.folder.join(path)))
+        .transpose()?;
+    let errand = Errand {
+        time: args.timeout_ms.map(Duration::from_millis),
+        no_wait: args.no_wait,
+        record,
+        first: First::Exec(input(program, &args)),
+    };
+    errand.run(base, settings, &args.rights)
+}
+
+/// What a command runs first; the legs after it are the same for all.
+pub(crate) enum First {
+    /// A program.
+    Exec(ExecInput),
+    /// A suspended cell.
+    Wait(WaitInput),
+    /// A record.
+    Replay(Vec<u8>, ReplayOptions),
+}
+
+/// A cell to be run to its end, or to where somebody wants to be told.
+pub(crate) struct Errand {
+    /// How it begins.
+    pub(crate) first: First,
+    /// The deadline that the person set.
+    pub(crate) time: Option<Duration>,
+    /// End with the first leg.
+    pub(crate) no_wait: bool,
+    /// Takes the replay record.
+    pub(crate) record: Option<Arc<RecordFile>>,
+}
+
+impl Errand {
+    /// Runs the cell, and prints what it gives.
+    ///
+    /// # Errors
+    ///
+    /// When something that it needs is not there.
+    pub(crate) fn run(
+        self,
+        base: &Base,
+        settings: Settings,
+        rights: &RightsArgs,
+    ) -> Result<Exit, CliError> {
+        let settings = Arc::new(settings);
+        let store = store::open(&settings)?;
+        let tooling = Tooling::build(base, &settings, &rights.filter, rights.approve)?;
+        block_on(self.go(base, &settings, &tooling, store))
+    }
+
+    async fn go(
+        self,
+        base: &Base,
+        settings: &Arc<Settings>,
+        tooling: &Tooling,
+        store: Option<Arc<dyn SnapshotStore>>,
+    ) -> Result<Exit, CliError> {
         let core = Arc::clone(&tooling.core);
         let interrupts = Interrupts::listen(Arc::clone(&base.streams), move || core.kill_all())
             .map_err(|error| unavailable("to listen for signals", &error))?;
-        let Some(sandbox) = start_engine(base, &settings, &interrupts).await? else {
+        let Some(sandbox) = start_engine(base, settings, &interrupts).await? else {
             return Err(CliError::StoppedEarly);
         };
-        let cells = code_mode::build(&settings, &tooling, sandbox)?;
-        let time = args.timeout_ms.map(Duration::from_millis);
+        let is_durable = store.is_some() && !matches!(self.first, First::Replay(..));
+        let store = store.filter(|_| is_durable);
+        let cells = code_mode::build(settings, tooling, sandbox, store)?;
         let abort = interrupts.asked().clone();
-        let context =
-            code_mode::run_context(&settings, &tooling, abort, time, base.streams.can_ask());
+        let person = base.streams.can_ask();
+        let mut context = code_mode::run_context(settings, tooling, abort, self.time, person);
+        let record = self.record.clone();
+        context.record = record.clone().map(|record| record as Arc<dyn RecordSink>);
         let session = Session {
             base,
-            tooling: &tooling,
+            tooling,
             cells,
             context,
-            no_wait: args.no_wait,
+            no_wait: self.no_wait,
+            is_durable,
         };
-        let ended = session.run(input(program, &args), &interrupts).await;
+        let ended = session.run(self.first, &interrupts).await;
         session.cells.shutdown().await;
-        ended
-    })
+        match record {
+            Some(record) => ended.and_then(|exit| record.finish().map(|()| exit)),
+            None => ended,
+        }
+    }
 }
 
 /// `--set`, and the deadline as the limit of a leg.
@@ -103,17 +173,14 @@ struct Session<'a> {
     cells: CodeMode,
     context: RunContext,
     no_wait: bool,
+    /// A suspended cell outlives this command.
+    is_durable: bool,
 }
 
 impl Session<'_> {
-    async fn run(&self, input: ExecInput, interrupts: &Interrupts) -> Result<Exit, CliError> {
+    async fn run(&self, first: First, interrupts: &Interrupts) -> Result<Exit, CliError> {
         let mut written = Vec::new();
-        let mut result = self
-            .leg(
-                self.cells.exec(input, &self.context, "exec-1".into()),
-                interrupts,
-            )
-            .await?;
+        let mut result = self.leg(self.first(first), interrupts).await?;
         loop {
             let is_quiet = self.base.streams.json();
             let output = std::mem::take(output_of(&mut result));
@@ -122,13 +189,48 @@ impl Session<'_> {
             }
             written.extend(output);
             match &result {
-                CellResult::Waiting(waiting) if !self.no_wait => {
+                CellResult::Waiting(waiting) if !self.tells_of(waiting) => {
                     result = self.next_leg(waiting, interrupts).await?;
                 }
                 _ => break,
             }
         }
         self.finish(result, written, interrupts.asked().is_cancelled())
+    }
+
+    async fn first(&self, first: First) -> CellOutcome {
+        match first {
+            First::Exec(input) => self.cells.exec(input, &self.context, "exec-1".into()).await,
+            First::Wait(input) => self.cells.wait(input, &self.context).await,
+            First::Replay(record, options) => self.replay(&record, options).await,
+        }
+    }
+
+    async fn replay(&self, record: &[u8], options: ReplayOptions) -> CellOutcome {
+        let replayed = match self.cells.replay(record, options, &self.context).await {
+            Ok(replayed) => replayed,
+            Err(fault) => return no_replay(fault.to_string()),
+        };
+        let streams = &self.base.streams;
+        match replayed.is_same {
+            Some(true) => streams.explain("the replay came to the recorded end"),
+            Some(false) => {
+                return no_replay("the replay did not come to the recorded end".to_owned());
+            }
+            None => {}
+        }
+        replayed.outcome
+    }
+
+    /// Whether the command ends here and somebody else goes on: when nobody is to wait, or a stored
+    /// cell asks for more than time.
+    fn tells_of(&self, waiting: &Waiting) -> bool {
+        let calls = &waiting.pending_tool_calls;
+        let asks = calls
+            .iter()
+            .any(|call| call.state == PendingState::Approval);
+        let wants_more = waiting.reason == WaitingReason::Yield || asks;
+        self.no_wait || (self.is_durable && wants_more)
     }
 
     async fn next_leg(
@@ -211,14 +313,37 @@ impl Session<'_> {
         for text in self.tooling.approver.advice() {
             cell::hint_line(streams, text, &mut advice);
         }
-        if matches!(result, CellResult::Waiting(_)) {
-            let text = "the cell ends with this command, because no store for suspended cells is configured; \
-                without --no-wait the command waits for it";
-            cell::hint_line(streams, text, &mut advice);
+        match result {
+            CellResult::Waiting(waiting) if self.is_durable => {
+                let text = format!("codecell wait {} goes on with it", waiting.run_id);
+                cell::hint_line(streams, &text, &mut advice);
+            }
+            CellResult::Waiting(_) => {
+                let text = "the cell ends with this command, because no store for suspended cells is configured; \
+                    without --no-wait the command waits for it";
+                cell::hint_line(streams, text, &mut advice);
+            }
+            CellResult::Completed(_) | CellResult::Failed(_) => {}
         }
         if !advice.is_empty() {
             streams.note(advice.trim_end());
         }
+    }
+}
+
+/// The result of a replay that cannot be, or went elsewhere.
+fn no_replay(error: String) -> CellOutcome {
+    CellOutcome {
+        result: CellResult::Failed(Failed {
+            error,
+            code: FailureKind::SnapshotRestoreFailed.code(),
+            failure: Failure::new(FailureKind::SnapshotRestoreFailed, Phase::Host),
+            output: Vec::new(),
+            effects: None,
+            warnings: Vec::new(),
+            telemetry: Telemetry::default(),
+        }),
+        content: Vec::new(),
     }
 }
 

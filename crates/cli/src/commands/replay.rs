@@ -36,6 +36,8 @@ pub(crate) fn run(base: &Base, args: ReplayArgs) -> Result<Exit, CliError> {
 
 fn read(path: &std::path::Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_RECORD_BYTES).read_to_end(&mut bytes)?;
+    File::open(path)?
+        .take(MAX_RECORD_BYTES)
+        .read_to_end(&mut bytes)?;
     Ok(bytes)
 }

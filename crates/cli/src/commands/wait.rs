@@ -1,14 +1,16 @@
 //! `codecell wait`: resume a suspended cell.
 //!
-//! Without a durable store no cell outlives the command that started it, so there is nothing to
-//! resume here; the result is the one that the contract has for a cell that is gone.
+//! With a store configured the cell comes from there, in this workspace and for this agent, with the
+//! tools, rules and limits of now. Without one no cell outlives the command that started it; the
+//! result is then the one that the contract has for a cell that is gone.
 
 use codecell_protocol::{
-    CellId, CellResult, Failed, Failure, FailureKind, Phase, Telemetry, texts,
+    CellId, CellResult, Failed, Failure, FailureKind, Phase, Telemetry, WaitInput, texts,
 };
 
+use super::exec::{Errand, First};
 use crate::args::WaitArgs;
-use crate::compose::Base;
+use crate::compose::{Base, store};
 use crate::error::{CliError, Exit};
 use crate::render::cell;
 
@@ -16,8 +18,8 @@ const ADVICE: &str = "Cells live in the command that started them and end with i
 suspended cells is configured. Run the program again without --no-wait: codecell exec then waits until \
 the cell ends.";
 
-/// Says that the cell is gone.
-pub(crate) fn run(base: &Base, args: &WaitArgs) -> Result<Exit, CliError> {
+/// Goes on with the cell, or says that it is gone.
+pub(crate) fn run(base: &Base, args: WaitArgs) -> Result<Exit, CliError> {
     if args.cell_id.parse::<CellId>().is_err() {
         return Err(CliError::Argument {
             message: format!("`{}` is no cell id", crate::escape::one_line(&args.cell_id, 80)),
@@ -25,7 +27,24 @@ pub(crate) fn run(base: &Base, args: &WaitArgs) -> Result<Exit, CliError> {
         });
     }
     // A broken configuration is the better answer: with it repaired there may be a store.
-    base.settings(&[])?;
+    let settings = base.settings(&[])?;
+    if store::places(&settings)?.is_none() {
+        return gone(base);
+    }
+    let input = WaitInput {
+        run_id: args.cell_id,
+        after: args.after,
+    };
+    let errand = Errand {
+        first: First::Wait(input),
+        time: None,
+        no_wait: args.no_wait,
+        record: None,
+    };
+    errand.run(base, settings, &args.rights)
+}
+
+fn gone(base: &Base) -> Result<Exit, CliError> {
     let gone = CellResult::Failed(Failed {
         error: format!("{} {ADVICE}", texts::RUN_UNAVAILABLE),
         code: FailureKind::UnknownRun.code(),

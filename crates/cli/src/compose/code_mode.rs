@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use codecell_codemode::{
     CodeMode, CodeModeOptions, CodeModeParts, OsRandomness, OutputOverflow, ProcessLimits,
-    RunContext, Scope, SystemClock,
+    RunContext, Scope, SnapshotStore, SystemClock,
 };
 use codecell_config as config;
 use codecell_protocol::Language;
@@ -27,6 +27,7 @@ pub(crate) fn build(
     settings: &Settings,
     tooling: &Tooling,
     sandbox: Sandbox,
+    store: Option<Arc<dyn SnapshotStore>>,
 ) -> Result<CodeMode, CliError> {
     let randomness = OsRandomness::new().map_err(|reason| CliError::Unavailable {
         message: format!("the system gives no random bytes: {reason}"),
@@ -42,8 +43,8 @@ pub(crate) fn build(
         limits: process_limits(&settings.agent.code_mode),
         hooks: Vec::new(),
         transport: None,
-        store: None,
-        keep_records: false,
+        store,
+        keep_records: settings.agent.code_mode.records(),
     }))
 }
 

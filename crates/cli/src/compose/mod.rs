@@ -8,6 +8,7 @@ pub(crate) mod engine;
 pub(crate) mod logs;
 pub(crate) mod runtime;
 pub(crate) mod settings;
+pub(crate) mod store;
 pub(crate) mod tooling;
 
 use std::sync::Arc;

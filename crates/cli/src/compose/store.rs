@@ -57,8 +57,9 @@ pub(crate) fn places(settings: &Settings) -> Result<Option<StorePlaces>, CliErro
 fn unusable(error: &OpenError) -> CliError {
     CliError::Unavailable {
         message: format!("cannot open the store for suspended cells: {error}"),
-        hint: "without tools.codeMode.snapshotStore cells are kept in memory and end with the command"
-            .to_owned(),
+        hint:
+            "without tools.codeMode.snapshotStore cells are kept in memory and end with the command"
+                .to_owned(),
     }
 }
 

@@ -229,7 +229,9 @@ fn denied(settings: &Settings, config: Option<&ConfigFile>) -> Vec<std::path::Pa
         named,
         read,
     ];
-    all.into_iter().flatten().map(Path::to_owned).collect()
+    let mut denied: Vec<_> = all.into_iter().flatten().map(Path::to_owned).collect();
+    denied.extend(super::store::files(settings));
+    denied
 }
 
 /// The context of a call that a person makes from the command line.

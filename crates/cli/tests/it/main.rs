@@ -11,6 +11,7 @@
 mod completions;
 mod config;
 mod doctor;
+mod durable;
 mod exec;
 mod guide;
 mod harness;
