@@ -97,6 +97,8 @@ impl House {
             limits: ProcessLimits::default(),
             hooks: Vec::new(),
             transport: plan.transport,
+            store: None,
+            keep_records: false,
         });
         Ok(Self {
             code_mode,
