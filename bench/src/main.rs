@@ -1,13 +1,15 @@
 //! Macro benchmarks: whole cells through the whole tool path, in process.
 //!
 //! `cargo run --profile dist -p codecell-bench -- cells` prints what a cell costs, `-- suspended` what
-//! suspended cells weigh, `-- search` how good search is, `-- catalog` what ten thousand tools cost. With `--json` one JSON value is printed instead of a table. A figure is of
+//! suspended cells weigh, `-- search` how good search is, `-- catalog` what ten thousand tools cost,
+//! `-- durable` what a cell costs that outlives its process. With `--json` one JSON value is printed instead of a table. A figure is of
 //! this machine and this moment: quote ratios of one run.
 
 #![forbid(unsafe_code)]
 
 mod catalog;
 mod cells;
+mod durable;
 mod measure;
 mod search;
 mod suspended;
@@ -56,6 +58,15 @@ enum What {
         #[arg(long, default_value_t = 200)]
         runs: usize,
     },
+    /// Cells that outlive their process: a suspension, a resume, writing calls, each committed.
+    Durable {
+        /// Repetitions of each.
+        #[arg(long, default_value_t = 300)]
+        runs: usize,
+        /// The folder in which the store's own folder is made: it says which disk is measured.
+        #[arg(long, default_value = "target")]
+        dir: PathBuf,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
@@ -69,6 +80,7 @@ fn main() -> anyhow::Result<()> {
             What::Cells { runs } => cells::run(runs).await,
             What::Suspended { count } => suspended::run(count).await,
             What::Search { data } => search::run(&data),
+            What::Durable { runs, dir } => durable::run(runs, &dir).await,
             What::Catalog { count, runs } => catalog::run(count, runs).await,
         }
     })?;

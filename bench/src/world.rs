@@ -7,13 +7,14 @@ use async_trait::async_trait;
 use codecell_catalog::Entry;
 use codecell_codemode::{
     CellOutcome, CodeMode, CodeModeOptions, CodeModeParts, OsRandomness, ProcessLimits, RunContext,
-    Scope, SystemClock,
+    Scope, SnapshotStore, SystemClock,
 };
 use codecell_protocol::{CellResult, ExecInput, WaitInput};
 use codecell_sandbox::{Sandbox, SandboxOptions};
 use codecell_tools::{
-    ApprovalDesk, ApprovalOptions, CallContext, Executor, ExecutorOptions, ExecutorParts, NoEvents,
-    Policy, Redactor, Tool, ToolDefinition, ToolError, ToolInput, ToolOutput, ToolSet, ToolSource,
+    ApprovalDesk, ApprovalMode, ApprovalOptions, CallContext, Executor, ExecutorOptions,
+    ExecutorParts, NoEvents, Policy, Redactor, Tool, ToolDefinition, ToolError, ToolInput,
+    ToolOutput, ToolSet, ToolSource,
 };
 use serde_json::{Value, json};
 
@@ -46,6 +47,15 @@ impl World {
 
     /// Starts it with more tools, all of which give back what they get.
     pub(crate) fn with_tools(options: CodeModeOptions, more: Vec<Entry>) -> anyhow::Result<Self> {
+        Self::with_store(options, more, None)
+    }
+
+    /// Starts it with more tools, and with cells that outlive their process.
+    pub(crate) fn with_store(
+        options: CodeModeOptions,
+        more: Vec<Entry>,
+        store: Option<Arc<dyn SnapshotStore>>,
+    ) -> anyhow::Result<Self> {
         let cache = std::env::temp_dir().join("codecell-bench-cache");
         let sandbox = Sandbox::new(&SandboxOptions {
             cache_dir: Some(cache),
@@ -53,7 +63,14 @@ impl World {
         })?;
         let executor = Executor::new(ExecutorParts {
             options: ExecutorOptions::default(),
-            approvals: ApprovalDesk::new(ApprovalOptions::default(), None),
+            approvals: ApprovalDesk::new(
+                ApprovalOptions {
+                    // Nobody is asked: the tools give back what they get.
+                    mode: ApprovalMode::Always,
+                    ..ApprovalOptions::default()
+                },
+                None,
+            ),
             hooks: Vec::new(),
             events: Arc::new(NoEvents),
             redactor: Redactor::default(),
@@ -67,7 +84,7 @@ impl World {
             limits: ProcessLimits::default(),
             hooks: Vec::new(),
             transport: None,
-            store: None,
+            store,
             keep_records: false,
         });
         let echo =
