@@ -24,6 +24,7 @@ use crate::limits;
 use crate::options::CodeModeOptions;
 use crate::outcome::CellOutcome;
 use crate::results;
+use crate::run_results::{Keeper, RunResults};
 use crate::run_state::RunState;
 use crate::scope::{RunContext, Scope};
 use crate::services::{CodeModeParts, Services};
@@ -228,8 +229,14 @@ impl CodeMode {
         if let Some(run) = runs.get(scope) {
             return Arc::clone(run);
         }
-        let nonce = self.inner.services.parts.randomness.bits() as u64;
-        let run = Arc::new(RunState::new(Arc::clone(scope), nonce));
+        let parts = &self.inner.services.parts;
+        let keeper = parts.store.as_ref().map(|store| {
+            let (store, clock) = (Arc::clone(store), Arc::clone(&parts.clock));
+            Keeper::new(store, clock, scope)
+        });
+        let nonce = parts.randomness.bits() as u64;
+        let saved = RunResults::new(keeper);
+        let run = Arc::new(RunState::new(Arc::clone(scope), nonce, saved));
         runs.insert(Arc::clone(scope), Arc::clone(&run));
         run
     }
@@ -254,6 +261,12 @@ impl CodeMode {
             services.shelf().remove(&cell.id);
         }
         end_all(cells);
+        if services.parts.store.is_some() {
+            // The disk is not waited for here; `shutdown` waits for it.
+            let forget = move || run.saved.forget();
+            let runtime = &services.parts.runtime;
+            services.tasks.spawn_blocking_on(forget, runtime);
+        }
     }
 
     /// Ends all runs of a session.

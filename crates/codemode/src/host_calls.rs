@@ -1,7 +1,7 @@
 //! The calls that the host answers by itself, on the guest's thread: search, describe, `results.*`.
 //!
-//! Pure questions to the catalog and to the run's saved results. No tool is called from here, and
-//! nothing here waits.
+//! Questions to the catalog and to the run's saved results. No tool is called from here, and nothing
+//! here waits, but for the store behind the saved results of a durable run.
 
 use codecell_catalog::{Catalog, CompactEntry, Scope, SearchRequest};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use crate::limits::kept_bytes;
 use crate::options::CodeModeOptions;
 use crate::reply::Rejection;
 use crate::run_state::RunState;
-use crate::saved::Owner;
+use crate::saved::{Owner, SaveError};
 
 #[derive(Serialize)]
 struct Found<'a> {
@@ -95,24 +95,17 @@ pub(crate) fn describe(catalog: &Catalog, target: &str) -> Answer {
 pub(crate) fn save(run: &RunState, options: &CodeModeOptions, arguments: &str) -> Answer {
     let parts: Vec<&RawValue> = serde_json::from_str(arguments).unwrap_or_default();
     let value = parts.first().map_or("null", |value| value.get());
-    let saved = run.saved().save(value, Owner::Program, kept_bytes(options));
-    match saved {
-        Ok(saved) => json(&saved),
-        Err(error) => Answer::Reject(Rejection::not_started(
-            "saved_results_full",
-            error.to_string(),
-            None,
-        )),
-    }
+    let saved = run.saved.save(value, Owner::Program, kept_bytes(options));
+    saved.map_or_else(|error| not_kept(&error), |saved| json(&saved))
 }
 
 /// `results.load(id)`.
 pub(crate) fn load(run: &RunState, id: &str) -> Answer {
-    let saved = run.saved();
-    match saved.load(id) {
-        Some(json) => Answer::Json(json.to_string()),
-        None => {
-            let known = match saved.ids() {
+    match run.saved.load(id) {
+        Ok(Some(json)) => Answer::Json(json.to_string()),
+        Err(error) => not_kept(&error),
+        Ok(None) => {
+            let known = match run.saved.ids() {
                 ids if ids.is_empty() => "this run has no saved results".to_owned(),
                 ids => format!("this run has {ids}"),
             };
@@ -124,7 +117,16 @@ pub(crate) fn load(run: &RunState, id: &str) -> Answer {
 
 /// `results.delete(id)`: whether there was one.
 pub(crate) fn delete(run: &RunState, id: &str) -> Answer {
-    json(&run.saved().delete(id))
+    let deleted = run.saved.delete(id);
+    deleted.map_or_else(|error| not_kept(&error), |deleted| json(&deleted))
+}
+
+fn not_kept(error: &SaveError) -> Answer {
+    Answer::Reject(Rejection::not_started(
+        error.code(),
+        error.to_string(),
+        None,
+    ))
 }
 
 fn json<T: Serialize>(value: &T) -> Answer {
@@ -191,6 +193,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::run_results::RunResults;
 
     fn catalog() -> Catalog {
         let entry = |id: &str, description: &str| {
@@ -274,7 +277,8 @@ mod tests {
 
     #[test]
     fn saved_results_round_trip() {
-        let run = RunState::new(Arc::new(crate::Scope::new("o", "a", "s", "r")), 1);
+        let scope = Arc::new(crate::Scope::new("o", "a", "s", "r"));
+        let run = RunState::new(scope, 1, RunResults::new(None));
         let options = CodeModeOptions::default();
         assert_eq!(
             text(load(&run, "r1")),

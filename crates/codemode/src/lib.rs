@@ -44,6 +44,7 @@ mod output;
 mod park;
 mod reply;
 mod results;
+mod run_results;
 mod run_state;
 mod saved;
 mod scope;

@@ -185,7 +185,7 @@ fn save(leg: &Leg<'_>, json: &str) -> Result<SavedResult, String> {
             json.len()
         ));
     }
-    let saved = leg.cell.run.saved().save(json, Owner::Host, max_bytes);
+    let saved = leg.cell.run.saved.save(json, Owner::Host, max_bytes);
     saved.map_err(|error| error.to_string())
 }
 

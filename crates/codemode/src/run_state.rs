@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use crate::binary::BinaryStore;
-use crate::saved::SavedResults;
+use crate::run_results::RunResults;
 use crate::scope::Scope;
 
 /// The shared state of one run.
@@ -15,7 +15,7 @@ pub(crate) struct RunState {
     pub(crate) scope: Arc<Scope>,
     /// Cancelled when the run ends: every cell's own token is a child of it.
     pub(crate) end: CancellationToken,
-    saved: Mutex<SavedResults>,
+    pub(crate) saved: RunResults,
     binary: Mutex<BinaryStore>,
     searches: AtomicU32,
     describes: AtomicU32,
@@ -23,11 +23,11 @@ pub(crate) struct RunState {
 }
 
 impl RunState {
-    pub(crate) fn new(scope: Arc<Scope>, nonce: u64) -> Self {
+    pub(crate) fn new(scope: Arc<Scope>, nonce: u64, saved: RunResults) -> Self {
         Self {
             scope,
             end: CancellationToken::new(),
-            saved: Mutex::default(),
+            saved,
             binary: Mutex::new(BinaryStore::new(nonce)),
             searches: AtomicU32::new(0),
             describes: AtomicU32::new(0),
@@ -36,10 +36,6 @@ impl RunState {
     }
 
     /// No code of others runs under these locks, so a poisoned one still guards a whole state.
-    pub(crate) fn saved(&self) -> MutexGuard<'_, SavedResults> {
-        self.saved.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn binary(&self) -> MutexGuard<'_, BinaryStore> {
         self.binary.lock().unwrap_or_else(PoisonError::into_inner)
     }

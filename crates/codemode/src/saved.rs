@@ -1,7 +1,8 @@
 //! Values kept for later cells of the same run: `results.save`, and outputs too large to return.
 //!
-//! One store per run, bounded in number and in bytes. The invariant: what a program saved stays
-//! until a program deletes it; only what the host saved by itself makes room for the host.
+//! In memory, one per run, bounded in number and in bytes; `run_results` puts a store behind it. The
+//! invariant: what a program saved stays until a program deletes it; only what the host saved by
+//! itself makes room for the host.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use codecell_protocol::SavedResult;
 
 use crate::deep_json;
+use crate::durable::{StoreError, StoredValue};
 use crate::limits::{JSON_DEPTH_LEVELS, SAVED_RESULTS};
 use crate::shape;
 
@@ -36,6 +38,35 @@ pub(crate) enum SaveError {
          have together; save less, or delete one with results.delete(id)"
     )]
     Bytes { bytes: u64, max_bytes: u64 },
+    /// What is stored is not what was saved.
+    #[error(
+        "a saved result of this run was damaged in the store, so none of them can be used; remove the \
+         damaged one with results.delete(id)"
+    )]
+    Damaged,
+    /// The store did not do it.
+    #[error("the store that keeps the saved results of this run refused: {0}")]
+    Store(StoreError),
+}
+
+impl SaveError {
+    /// The code that a program sees.
+    pub(crate) const fn code(&self) -> &'static str {
+        match self {
+            Self::Full { .. } | Self::Bytes { .. } => "saved_results_full",
+            Self::Damaged => "saved_results_damaged",
+            Self::Store(_) => "store_unavailable",
+        }
+    }
+}
+
+impl From<StoreError> for SaveError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Damaged(_) => Self::Damaged,
+            error => Self::Store(error),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -60,29 +91,79 @@ impl SavedResults {
         owner: Owner,
         max_bytes: u64,
     ) -> Result<SavedResult, SaveError> {
-        let bytes = json.len() as u64;
-        if owner == Owner::Host {
-            self.make_room(bytes, max_bytes);
+        for old in self.room(json.len() as u64, owner, max_bytes)? {
+            self.remove(old);
         }
-        if self.kept.len() as u64 >= SAVED_RESULTS {
+        Ok(self.put(json, owner))
+    }
+
+    /// What must go for a value of this size: the oldest of the host's own, if that helps.
+    pub(crate) fn room(
+        &self,
+        bytes: u64,
+        owner: Owner,
+        max_bytes: u64,
+    ) -> Result<Vec<u64>, SaveError> {
+        let (mut count, mut total) = (self.kept.len() as u64, self.bytes + bytes);
+        let mut going = Vec::new();
+        if owner == Owner::Host {
+            for (number, kept) in self.of_host() {
+                if count < SAVED_RESULTS && total <= max_bytes {
+                    break;
+                }
+                going.push(*number);
+                (count, total) = (count - 1, total - kept.json.len() as u64);
+            }
+        }
+        if count >= SAVED_RESULTS {
             return Err(SaveError::Full {
                 limit: SAVED_RESULTS,
                 ids: self.ids(),
             });
         }
-        if self.bytes + bytes > max_bytes {
+        if total > max_bytes {
             return Err(SaveError::Bytes { bytes, max_bytes });
         }
+        Ok(going)
+    }
+
+    /// The number of the next value.
+    pub(crate) const fn next(&self) -> u64 {
+        self.last + 1
+    }
+
+    /// Has the next value get this number.
+    pub(crate) const fn count_from(&mut self, next: u64) {
+        self.last = next.saturating_sub(1);
+    }
+
+    /// Keeps a value for which there is room.
+    pub(crate) fn put(&mut self, json: &str, owner: Owner) -> SavedResult {
         self.last += 1;
-        self.bytes += bytes;
-        self.kept.insert(
-            self.last,
-            Kept {
-                json: json.into(),
-                owner,
-            },
-        );
-        Ok(describe(&format!("r{}", self.last), json))
+        self.insert(self.last, json.into(), owner);
+        describe(&format!("r{}", self.last), json)
+    }
+
+    fn insert(&mut self, number: u64, json: Arc<str>, owner: Owner) {
+        self.bytes += json.len() as u64;
+        self.kept.insert(number, Kept { json, owner });
+    }
+
+    /// Has these values instead of its own. A number that was given once is not given again.
+    pub(crate) fn restore(&mut self, values: Vec<StoredValue>) -> Result<(), SaveError> {
+        let last = self.last;
+        *self = Self::default();
+        for value in values {
+            let owner = match value.by_host {
+                true => Owner::Host,
+                false => Owner::Program,
+            };
+            let json = String::from_utf8(value.json).map_err(|_| SaveError::Damaged)?;
+            self.insert(value.number, json.into(), owner);
+            self.last = self.last.max(value.number);
+        }
+        self.last = self.last.max(last);
+        Ok(())
     }
 
     /// The JSON of a saved value.
@@ -92,9 +173,9 @@ impl SavedResults {
             .map(|kept| Arc::clone(&kept.json))
     }
 
-    /// Forgets a value; `false` when there is none of this id.
-    pub(crate) fn delete(&mut self, id: &str) -> bool {
-        let removed = number(id).and_then(|number| self.kept.remove(&number));
+    /// Forgets a value; `false` when there is none of this number.
+    pub(crate) fn remove(&mut self, number: u64) -> bool {
+        let removed = self.kept.remove(&number);
         self.bytes -= removed.as_ref().map_or(0, |kept| kept.json.len() as u64);
         removed.is_some()
     }
@@ -113,22 +194,6 @@ impl SavedResults {
             ids.push("…".to_owned());
         }
         ids.join(", ")
-    }
-
-    /// Drops the oldest values of the host's own until one more of this size fits, if that helps.
-    fn make_room(&mut self, bytes: u64, max_bytes: u64) {
-        let owned: u64 = self.of_host().map(|(_, kept)| kept.json.len() as u64).sum();
-        if bytes + self.bytes - owned > max_bytes {
-            return;
-        }
-        while self.kept.len() as u64 >= SAVED_RESULTS || self.bytes + bytes > max_bytes {
-            let Some(oldest) = self.of_host().map(|(number, _)| *number).next() else {
-                return;
-            };
-            if let Some(kept) = self.kept.remove(&oldest) {
-                self.bytes -= kept.json.len() as u64;
-            }
-        }
     }
 
     fn of_host(&self) -> impl Iterator<Item = (&u64, &Kept)> {
@@ -150,7 +215,8 @@ fn describe(id: &str, json: &str) -> SavedResult {
     }
 }
 
-fn number(id: &str) -> Option<u64> {
+/// The number of a saved value that has this id.
+pub(crate) fn number(id: &str) -> Option<u64> {
     id.strip_prefix('r')?.parse().ok()
 }
 
@@ -178,7 +244,7 @@ mod tests {
             ("Array<number>", "[1,2]")
         );
         assert_eq!(store.load("r1").as_deref(), Some("[1,2]"));
-        assert!(store.delete("r1") && !store.delete("r1"));
+        assert!(store.remove(1) && !store.remove(1));
         assert_eq!(store.load("r1"), None);
         assert_eq!(store.load("r01x"), None);
     }
@@ -199,7 +265,7 @@ mod tests {
             save(&mut store, &json!(1), Owner::Host),
             Err(SaveError::Full { .. })
         ));
-        store.delete("r3");
+        store.remove(3);
         assert_eq!(
             save(&mut store, &json!(1), Owner::Host).expect("room").id,
             "r65"

@@ -84,6 +84,8 @@ pub(crate) fn settle(connection: &mut Connection) -> Result<(), StoreError> {
 pub(crate) fn refusal(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreError::Full,
+        // The writer checks the numbers of records by itself; what is left are saved results.
+        Some(ErrorCode::ConstraintViolation) => StoreError::Taken,
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             StoreError::Damaged("its database cannot be read")
         }

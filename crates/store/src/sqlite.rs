@@ -286,6 +286,12 @@ impl SnapshotStore for SqliteStore {
         transaction.commit().map_err(refusal)
     }
 
+    fn forget_values(&self, scope: &[u8; 32]) -> Result<(), StoreError> {
+        let reader = self.reader();
+        let forgotten = reader.execute("DELETE FROM saved WHERE scope = ?1", [scope]);
+        forgotten.map(drop).map_err(refusal)
+    }
+
     fn sweep_values(&self, now_us: u64) -> Result<(), StoreError> {
         let reader = self.reader();
         let swept = reader.execute("DELETE FROM saved WHERE expires_us < ?1", [expiry(now_us)]);

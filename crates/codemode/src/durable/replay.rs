@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use codecell_protocol::{CellResult, FailureKind};
+use codecell_protocol::{CellResult, FailureKind, SavedResult};
 use codecell_sandbox::CatalogImage;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -22,6 +22,8 @@ use crate::job::LegJob;
 use crate::leg::Body;
 use crate::outcome::CellOutcome;
 use crate::results;
+use crate::run_results::RunResults;
+use crate::run_state::RunState;
 use crate::scope::RunContext;
 
 /// First bytes of a record.
@@ -144,7 +146,8 @@ impl CodeMode {
         }
         let recorded = tape.ended.take();
         let recorded = recorded.and_then(|ended| CellResult::from_json(&ended.result).ok());
-        let outcome = match self.run_again(*start, tape, ctx).await {
+        let run = self.run_for(&tape, recorded.as_ref(), ctx);
+        let outcome = match self.run_again(*start, tape, &run, ctx).await {
             Ok(outcome) => unshared(outcome),
             Err(error) => results::refused(&error, None, results::bare_telemetry(None)),
         };
@@ -163,18 +166,35 @@ impl CodeMode {
         })
     }
 
+    /// The run that a replayed cell belongs to. A dry one has its own: what it saves is nobody's, and
+    /// has the number that it had.
+    fn run_for(
+        &self,
+        tape: &Tape,
+        recorded: Option<&CellResult>,
+        ctx: &RunContext,
+    ) -> Arc<RunState> {
+        if tape.mode != Mode::Dry {
+            return self.run_of(&ctx.scope);
+        }
+        let saved = recorded.and_then(saved_of);
+        let number = saved.and_then(|saved| crate::saved::number(&saved.id));
+        let results = RunResults::from_number(number.unwrap_or(1));
+        Arc::new(RunState::new(Arc::clone(&ctx.scope), 0, results))
+    }
+
     async fn run_again(
         &self,
         start: Start,
         tape: Tape,
+        run: &Arc<RunState>,
         ctx: &RunContext,
     ) -> Result<Arc<CellOutcome>, CellError> {
         let services = self.services();
-        let run = self.run_of(&ctx.scope);
         let id = codecell_protocol::CellId::from_random(services.parts.randomness.bits());
         let identity = &start.identity;
         let options = start.options.clone().clamped();
-        let cell = Cell::returned(services, &run, ctx, id, Some(identity), bounds(&options));
+        let cell = Cell::returned(services, run, ctx, id, Some(identity), bounds(&options));
         let cell = Arc::new(cell);
         let facts = services.facts.of(cell.start_tools.catalog());
         let mut body = Box::new(Body::new(Arc::clone(&identity.source), options, facts));
@@ -190,7 +210,7 @@ impl CodeMode {
             unit: start.unit,
             injection: start.injection,
         }));
-        let room = self.memory_for(&body.options, ctx, &run).await?;
+        let room = self.memory_for(&body.options, ctx, run).await?;
         let (answer, answered) = oneshot::channel();
         cell.lock().waiter = Some(answer);
         let ticket = self.spawn(&ctx.scope, LegJob::wait(&cell, body, ctx.deadline, room))?;
@@ -261,6 +281,15 @@ fn drop_replies(tape: &mut Tape, keep: u64) -> HashSet<u32> {
         });
     }
     dropped
+}
+
+/// What the host saved of a result that was too large.
+fn saved_of(result: &CellResult) -> Option<&SavedResult> {
+    match result {
+        CellResult::Completed(completed) => completed.saved.as_ref(),
+        CellResult::Failed(failed) => failed.failure.saved.as_ref(),
+        CellResult::Waiting(_) => None,
+    }
 }
 
 fn is_stop(failed: &codecell_protocol::Failed) -> bool {

@@ -30,6 +30,9 @@ pub enum StoreError {
     /// Records would not follow each other: another process writes, or an earlier write failed.
     #[error("the record does not follow the last one that is stored")]
     Gap,
+    /// There is a saved result of this number already.
+    #[error("another process saved a result of the same number")]
+    Taken,
     /// Anything else, in the words of whoever refused.
     #[error("{0}")]
     Unavailable(String),
@@ -182,13 +185,19 @@ pub trait SnapshotStore: Send + Sync {
     /// Changes the saved values of a scope, which may be swept after `expires_us`.
     ///
     /// # Errors
-    /// When nothing was changed.
+    /// When nothing was changed; [`StoreError::Taken`] for a further value whose number is in use.
     fn change_value(
         &self,
         scope: &[u8; 32],
         change: ValueChange,
         expires_us: u64,
     ) -> Result<(), StoreError>;
+
+    /// Drops all values of a scope.
+    ///
+    /// # Errors
+    /// When nothing was dropped.
+    fn forget_values(&self, scope: &[u8; 32]) -> Result<(), StoreError>;
 
     /// Drops the values of scopes that have expired.
     ///

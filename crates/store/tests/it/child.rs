@@ -39,12 +39,14 @@ pub(crate) enum Trap {
     Full {
         nth: usize,
     },
+    /// The disk is full for saved results.
+    FullOfValues,
 }
 
 impl Trap {
     fn to_json(self) -> Value {
         match self {
-            Self::None => Value::Null,
+            Self::None | Self::FullOfValues => Value::Null,
             Self::Record { kind, nth, after } => json!({"kind": kind, "nth": nth, "after": after}),
             Self::Write { nth, after } => json!({"nth": nth, "after": after}),
             Self::Full { nth } => json!({"full": nth}),
@@ -86,7 +88,7 @@ impl Trapped {
     /// Whether this is the write that the trap waits for.
     fn springs(&self, write: &Write) -> bool {
         let (fits, nth) = match self.trap {
-            Trap::None => return false,
+            Trap::None | Trap::FullOfValues => return false,
             Trap::Record { kind, nth, .. } => {
                 (write.records.iter().any(|record| record.kind == kind), nth)
             }
@@ -143,7 +145,14 @@ impl SnapshotStore for Trapped {
         change: ValueChange,
         expires_us: u64,
     ) -> Result<(), StoreError> {
-        self.inner.change_value(scope, change, expires_us)
+        match self.trap {
+            Trap::FullOfValues => Err(StoreError::Full),
+            _ => self.inner.change_value(scope, change, expires_us),
+        }
+    }
+
+    fn forget_values(&self, scope: &[u8; 32]) -> Result<(), StoreError> {
+        self.inner.forget_values(scope)
     }
 
     fn sweep_values(&self, now_us: u64) -> Result<(), StoreError> {

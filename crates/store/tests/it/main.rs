@@ -7,6 +7,7 @@ mod crash;
 mod faults;
 mod replay;
 mod resume;
+mod saved;
 mod server;
 mod store;
 mod world;
