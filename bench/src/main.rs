@@ -9,7 +9,9 @@
 
 mod catalog;
 mod cells;
+mod data;
 mod durable;
+mod load;
 mod measure;
 mod search;
 mod suspended;
@@ -35,6 +37,18 @@ enum What {
     Cells {
         /// Repetitions of each.
         #[arg(long, default_value_t = 2000)]
+        runs: usize,
+    },
+    /// Many cells at once, deadlines of cells that spin, and what those cost others.
+    Load {
+        /// Repetitions of each.
+        #[arg(long, default_value_t = 500)]
+        runs: usize,
+    },
+    /// A megabyte of rows, suspension of a megabyte, and the interpreter itself.
+    Data {
+        /// Repetitions of each.
+        #[arg(long, default_value_t = 30)]
         runs: usize,
     },
     /// Growth of resident memory while cells are suspended.
@@ -78,6 +92,8 @@ fn main() -> anyhow::Result<()> {
     let report = runtime.block_on(async {
         match arguments.what {
             What::Cells { runs } => cells::run(runs).await,
+            What::Load { runs } => load::run(runs).await,
+            What::Data { runs } => data::run(runs).await,
             What::Suspended { count } => suspended::run(count).await,
             What::Search { data } => search::run(&data),
             What::Durable { runs, dir } => durable::run(runs, &dir).await,

@@ -35,6 +35,12 @@ impl Start {
 }
 
 impl Samples {
+    /// Adds a duration that the cell itself has measured, if it has.
+    pub(crate) fn add_wall_ms(&mut self, ms: Option<f64>) {
+        self.wall
+            .extend(ms.map(|ms| Duration::from_secs_f64(ms / 1e3)));
+    }
+
     /// Marks its end.
     pub(crate) fn end(&mut self, start: &Start) {
         self.wall.push(start.wall.elapsed());

@@ -99,13 +99,24 @@ impl World {
         Ok(Self { code_mode, run })
     }
 
+    /// The same tools for another session.
+    pub(crate) fn beside(&self, session: &str, options: CodeModeOptions) -> RunContext {
+        let scope = Scope::new("bench", "main", session, "bench");
+        RunContext::new(scope, self.run.tools.clone()).with_options(options)
+    }
+
     /// Runs a program.
     pub(crate) async fn exec(&self, code: &str) -> CellOutcome {
+        self.exec_as(&self.run, code).await
+    }
+
+    /// Runs a program of another session.
+    pub(crate) async fn exec_as(&self, run: &RunContext, code: &str) -> CellOutcome {
         let input = ExecInput {
             code: code.to_owned(),
             language: None,
         };
-        self.code_mode.exec(input, &self.run, "bench".into()).await
+        self.code_mode.exec(input, run, "bench".into()).await
     }
 
     /// What is held for the suspended cells, once they are compressed.
@@ -155,5 +166,13 @@ pub(crate) fn waiting(outcome: &CellOutcome) -> anyhow::Result<String> {
     match &outcome.result {
         CellResult::Waiting(waiting) => Ok(waiting.run_id.to_string()),
         other => anyhow::bail!("not waiting: {}", other.model_text().context("a result")?),
+    }
+}
+
+/// Fails unless the program failed.
+pub(crate) fn failed(outcome: &CellOutcome) -> anyhow::Result<()> {
+    match &outcome.result {
+        CellResult::Failed(_) => Ok(()),
+        other => anyhow::bail!("not failed: {}", other.model_text().context("a result")?),
     }
 }

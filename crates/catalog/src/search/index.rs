@@ -28,7 +28,7 @@ const PAIR_FACTOR: f32 = 0.5;
 const MEANING_FACTOR: f32 = 2.0;
 
 /// How alike a document must be that has none of the query's words.
-const ALIKE_AT_LEAST: f32 = 0.2;
+const ALIKE_AT_LEAST: f32 = 0.1;
 
 /// How much the best sentence counts beside the whole query.
 const SENTENCE_FACTOR: f32 = 1.5;

@@ -1,0 +1,77 @@
+//! Data on its way: rows into a program and out of it, a program with a megabyte suspended and
+//! resumed, and the interpreter itself.
+
+use codecell_codemode::CodeModeOptions;
+use codecell_protocol::CellResult;
+
+use crate::measure::{Report, Samples, start};
+use crate::world::{World, completed, waiting};
+
+/// A megabyte of rows through a tool: sent as arguments, read by the tool, parsed from its result.
+const ROWS: &str = "const rows = Array.from({ length: 9000 }, (_, i) => ({ id: i, name: 'customer ' + i, \
+    email: 'c' + i + '@example.com', total: i * 1.5, open: i % 3 === 0, tags: ['a', 'b'] })); \
+    const back = await tools.echo({ rows }); return back.rows.length";
+
+const NUMBERS: &str = "const data = new Float64Array(131072).map((_, i) => i * 1.1); await yield_control(); return data[131071]";
+const TEXTS: &str = "const data = Array.from({ length: 16384 }, (_, i) => 'a text of some sixty bytes, number ' + i + ' of many of them'); \
+    await yield_control(); return data.length";
+
+const FIB: &str = "const fib = n => n < 2 ? n : fib(n - 1) + fib(n - 2); return fib(27)";
+const SORT: &str = "let s = 1; const a = Array.from({ length: 100000 }, () => s = (s * 48271) % 2147483647); \
+    a.sort((x, y) => x - y); return a[0]";
+
+/// Measures with `runs` repetitions each.
+pub(crate) async fn run(runs: usize) -> anyhow::Result<Report> {
+    let world = World::start(CodeModeOptions {
+        max_output_bytes: 10 << 20,
+        max_snapshot_bytes: 64 << 20,
+        ..CodeModeOptions::default()
+    })?;
+    let mut report = Report::new(format!("data, {runs} runs each"));
+    for (name, code) in [
+        ("1 MB of rows to a tool and back", ROWS),
+        ("fib(27)", FIB),
+        ("sort of 100,000 numbers", SORT),
+    ] {
+        let mut samples = Samples::default();
+        for _ in 0..runs {
+            let begun = start();
+            let outcome = world.exec(code).await;
+            samples.end(&begun);
+            completed(&outcome)?;
+        }
+        report.add_samples(name, samples);
+    }
+    for (name, code) in [("1 MiB of numbers", NUMBERS), ("1 MiB of texts", TEXTS)] {
+        suspension(&world, name, code, runs, &mut report).await?;
+    }
+    Ok(report)
+}
+
+async fn suspension(
+    world: &World,
+    name: &str,
+    code: &str,
+    runs: usize,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    let (mut suspend, mut resume) = (Samples::default(), Samples::default());
+    let mut held = 0;
+    for _ in 0..runs {
+        let outcome = world.exec(code).await;
+        if let CellResult::Waiting(waiting) = &outcome.result {
+            let telemetry = &waiting.telemetry;
+            held = telemetry.snapshot_bytes.unwrap_or(0);
+            suspend.add_wall_ms(telemetry.timings.as_ref().and_then(|t| t.suspend_ms));
+        }
+        let run_id = waiting(&outcome)?;
+        let begun = start();
+        let outcome = world.wait(run_id).await;
+        resume.end(&begun);
+        completed(&outcome)?;
+    }
+    report.add_samples(&format!("suspend with {name}"), suspend);
+    report.add_samples(&format!("resume with {name}"), resume);
+    report.add_figure(&format!("snapshot with {name}"), "raw bytes", held);
+    Ok(())
+}
