@@ -130,7 +130,6 @@ pub enum Refused {
 /// Compiles the program and calls it; gives its promise.
 pub fn start_program(source: &[u8], line: i32) -> Result<Val, Refused> {
     let code = compile(source, line).map_err(|Thrown| Refused::Syntax)?;
-    check_shape(source, line).map_err(|Thrown| Refused::Syntax)?;
     let function = run_compiled(code).map_err(|Thrown| Refused::Thrown)?;
     check_extent(&function, source).map_err(|Thrown| Refused::Syntax)?;
     js::call(function.raw(), sys::JS_UNDEFINED, &[]).map_err(|Thrown| Refused::Thrown)
@@ -142,29 +141,11 @@ pub fn run_script(source: &[u8], line: i32) -> Result<Val, Refused> {
     run_compiled(code).map_err(|Thrown| Refused::Thrown)
 }
 
-/// Refuses text that ends the wrapper early.
-///
-/// Such text continues the parenthesised expression after the function. Compiled once more as the body
-/// of a method, all that may follow the early end is a comma, so the text does not compile, unless all
-/// it adds is names and further functions, which [`check_extent`] sees.
-fn check_shape(source: &[u8], line: i32) -> Js<()> {
-    let body = source
-        .strip_prefix(abi::PROGRAM_OPEN.as_bytes())
-        .and_then(|rest| rest.strip_suffix(abi::PROGRAM_CLOSE.as_bytes()));
-    let Some(body) = body else {
-        return Err(wrapper_error());
-    };
-    if !body.contains(&b'}') {
-        return Ok(());
-    }
-    let mut text = b"({async m(){".to_vec();
-    text.extend_from_slice(body);
-    text.extend_from_slice(b"}})");
-    drop(compile(&text, line)?);
-    Ok(())
-}
-
 /// The function that came out must be made of all of the text but the parentheses.
+///
+/// The host has parsed the text as one function and nothing else. Should the engine ever read a text
+/// in another way, then as a program that ends the wrapper and goes on: it has no more rights outside of the
+/// function than in it, and its result is refused here.
 fn check_extent(function: &Val, source: &[u8]) -> Js<()> {
     if !source.contains(&b'}') {
         return Ok(());
