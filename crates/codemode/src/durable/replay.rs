@@ -144,6 +144,7 @@ impl CodeMode {
         if let Some(until) = options.until {
             cut(&mut tape, until);
         }
+        let was_suspended = was_suspended(&tape);
         let recorded = tape.ended.take();
         let recorded = recorded.and_then(|ended| CellResult::from_json(&ended.result).ok());
         let run = self.run_for(&tape, recorded.as_ref(), ctx);
@@ -153,9 +154,9 @@ impl CodeMode {
         };
         let is_open = matches!(&outcome.result, CellResult::Failed(failed) if is_stop(failed));
         let is_same = match (&recorded, options.fork) {
-            (Some(recorded), false) => {
-                Some(is_open && is_stopped(recorded) || same(recorded, &outcome.result))
-            }
+            (Some(recorded), false) => Some(
+                is_open && is_stopped(recorded) || same(recorded, &outcome.result, was_suspended),
+            ),
             _ => None,
         };
         Ok(Replayed {
@@ -283,6 +284,11 @@ fn drop_replies(tape: &mut Tape, keep: u64) -> HashSet<u32> {
     dropped
 }
 
+fn was_suspended(tape: &Tape) -> bool {
+    let mut outside = tape.parts.iter().flat_map(|part| &part.outside);
+    outside.any(|event| matches!(event, Outside::Suspended))
+}
+
 /// What the host saved of a result that was too large.
 fn saved_of(result: &CellResult) -> Option<&SavedResult> {
     match result {
@@ -317,14 +323,23 @@ fn is_stopped(recorded: &CellResult) -> bool {
     )
 }
 
-/// Whether two results say the same, but for what is measured.
-fn same(one: &CellResult, other: &CellResult) -> bool {
-    let said = |result: &CellResult| -> Option<Value> {
+/// Whether the end of a replay says what the recorded one says, but for what is measured. A replay
+/// gives all output at its end; what a cell wrote before it was suspended went out then.
+fn same(recorded: &CellResult, replayed: &CellResult, was_suspended: bool) -> bool {
+    let said = |result: &CellResult| -> Option<(Value, Vec<Value>)> {
         let mut value = serde_json::to_value(result).ok()?;
-        value.as_object_mut()?.remove("telemetry");
-        Some(value)
+        let fields = value.as_object_mut()?;
+        fields.remove("telemetry");
+        let output = match fields.remove("output") {
+            Some(Value::Array(items)) => items,
+            _ => Vec::new(),
+        };
+        Some((value, output))
     };
-    said(one) == said(other)
+    let (Some((one, written)), Some((other, all))) = (said(recorded), said(replayed)) else {
+        return false;
+    };
+    one == other && (written == all || was_suspended && all.ends_with(&written))
 }
 
 #[cfg(test)]

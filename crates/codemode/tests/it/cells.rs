@@ -6,8 +6,11 @@
 //! until the stage has seen it. With `UPDATE_EXPECTED=1` the JSON is written anew.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
-use codecell_codemode::{CodeModeOptions, Park, SnapshotTransport};
+use codecell_codemode::{
+    CodeModeOptions, Park, RecordSink, ReplayOptions, SnapshotTransport, record_entry, record_head,
+};
 use codecell_protocol::Language;
 
 use crate::support::{Setup, World, run_id, stable};
@@ -113,6 +116,44 @@ async fn every_conversation_is_as_expected_parked_or_not() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// A cell's record in memory.
+#[derive(Debug)]
+struct Tape(Mutex<Vec<u8>>);
+
+impl RecordSink for Tape {
+    fn append(&self, kind: u8, bytes: &[u8]) {
+        self.0.lock().unwrap().extend(record_entry(kind, bytes));
+    }
+}
+
+/// A replay compares what the guest wrote at every entry, bit for bit; the end is compared here. A
+/// program that is refused before it starts has no record.
+#[tokio::test]
+async fn every_conversation_is_replayed_to_the_same_end_without_a_tool() {
+    let (mut wrong, mut replayed) = (Vec::new(), 0);
+    for path in files() {
+        let tape = Arc::new(Tape(Mutex::new(record_head().to_vec())));
+        let mut world = World::new();
+        world.run.record = Some(Arc::clone(&tape) as Arc<dyn RecordSink>);
+        hold_in(&read(&path), Park::AsNeeded, world).await;
+        let record = tape.0.lock().unwrap().clone();
+        if record.len() == record_head().len() {
+            continue;
+        }
+        let world = World::new();
+        let all = ReplayOptions::default();
+        let again = world.code_mode.replay(&record, all, &world.run).await;
+        let again = again.unwrap();
+        replayed += 1;
+        if again.is_same != Some(true) || !world.stage.log().is_empty() {
+            let log = world.stage.log();
+            wrong.push(format!("{}: {again:?}\ncalled: {log:?}", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert!(replayed > 30, "only {replayed} conversations have a record");
 }
 
 #[tokio::test(flavor = "multi_thread")]
