@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::entry::{CompactEntry, Description, Entry, Tier};
 use crate::hash::{self, ContentHash};
 use crate::id::{Source, ToolId};
+use crate::mcp::{McpServer, McpSpace, McpTable};
 use crate::names;
 use crate::prompt_index::{self, IndexOptions};
 use crate::resolve::{self, ResolveError};
@@ -63,7 +64,8 @@ pub struct Catalog {
     /// Own names and safe names, each with every entry that has it, in catalog order.
     by_name: HashMap<String, Vec<usize>>,
     safe_names: Vec<Option<String>>,
-    mcp_spellings: OnceLock<Vec<Option<String>>>,
+    servers: Vec<McpServer>,
+    mcp: OnceLock<McpTable>,
     index: OnceLock<Index>,
     all_tools_json: OnceLock<String>,
     content_hash: OnceLock<ContentHash>,
@@ -76,7 +78,19 @@ impl Catalog {
     /// # Errors
     /// When two entries share an id, a tier contradicts its id, or there are more than
     /// [`MAX_ENTRIES`].
-    pub fn build(mut entries: Vec<Entry>) -> Result<Self, CatalogError> {
+    pub fn build(entries: Vec<Entry>) -> Result<Self, CatalogError> {
+        Self::with_servers(entries, Vec::new())
+    }
+
+    /// As [`Catalog::build`], with what is known of MCP servers, those without tools included. Of
+    /// two servers with one name the first counts.
+    ///
+    /// # Errors
+    /// As [`Catalog::build`].
+    pub fn with_servers(
+        mut entries: Vec<Entry>,
+        servers: Vec<McpServer>,
+    ) -> Result<Self, CatalogError> {
         if entries.len() > MAX_ENTRIES {
             return Err(CatalogError::TooManyEntries {
                 count: entries.len(),
@@ -97,7 +111,8 @@ impl Catalog {
             entries,
             by_id,
             safe_names,
-            mcp_spellings: OnceLock::new(),
+            servers,
+            mcp: OnceLock::new(),
             index: OnceLock::new(),
             all_tools_json: OnceLock::new(),
             content_hash: OnceLock::new(),
@@ -174,6 +189,50 @@ impl Catalog {
         self.mcp_spelling_at(at)
     }
 
+    /// The MCP servers of this run: those that the sources described, then the others.
+    pub fn servers(&self) -> &[McpSpace] {
+        self.mcp().spaces()
+    }
+
+    /// The server that the guest calls `MCP.<identifier>`.
+    pub fn server(&self, identifier: &str) -> Option<&McpSpace> {
+        self.mcp().space(identifier)
+    }
+
+    /// The entries of a server of this catalog, in catalog order.
+    pub fn members<'a>(&'a self, space: &'a McpSpace) -> impl Iterator<Item = &'a Entry> {
+        space.members.iter().map(|&at| &self.entries[at])
+    }
+
+    /// The MCP entry that the guest spells `<server>.<tool>`, without the `MCP.` before it.
+    pub fn by_mcp_spelling(&self, spelling: &str) -> Option<&Entry> {
+        let at = self.mcp().position(spelling)?;
+        Some(&self.entries[at])
+    }
+
+    /// The entries that `keep` admits, under the names that they have here: what was taken away
+    /// leaves its name free, and nothing else moves into it.
+    #[must_use]
+    pub fn narrowed(&self, keep: impl Fn(&Entry) -> bool) -> Self {
+        let kept: Vec<usize> = (0..self.entries.len())
+            .filter(|&at| keep(&self.entries[at]))
+            .collect();
+        let entries: Vec<Entry> = kept.iter().map(|&at| self.entries[at].clone()).collect();
+        let safe_names: Vec<_> = kept.iter().map(|&at| self.safe_names[at].clone()).collect();
+        let by_id = entries.iter().enumerate();
+        Self {
+            by_name: name_table(&entries, &safe_names),
+            by_id: by_id.map(|(at, entry)| (entry.id.clone(), at)).collect(),
+            entries,
+            safe_names,
+            servers: self.servers.clone(),
+            mcp: OnceLock::from(self.mcp().narrowed(&kept)),
+            index: OnceLock::new(),
+            all_tools_json: OnceLock::new(),
+            content_hash: OnceLock::new(),
+        }
+    }
+
     /// The best entries for a request, best first; never more than its limit.
     pub fn search(&self, request: &SearchRequest) -> Vec<Hit<'_>> {
         let index = self.index.get_or_init(|| Index::build(self));
@@ -225,11 +284,20 @@ impl Catalog {
         counts
     }
 
+    /// What a cell that is suspended has to remember of an entry of this catalog: its definition,
+    /// and the name under which MCP tools are called, which depends on what else there is.
+    pub fn identity(&self, entry: &Entry) -> ContentHash {
+        match self.mcp_spelling(entry) {
+            Some(spelling) => entry.definition_hash().with(spelling),
+            None => entry.definition_hash(),
+        }
+    }
+
     /// A hash that equal tool sets share, whatever order they were given in.
     pub fn content_hash(&self) -> ContentHash {
         *self
             .content_hash
-            .get_or_init(|| hash::of_entries(&self.entries))
+            .get_or_init(|| hash::of_catalog(&self.entries, self.servers()))
     }
 
     pub(crate) fn position(&self, id: &str) -> Option<usize> {
@@ -245,10 +313,12 @@ impl Catalog {
     }
 
     pub(crate) fn mcp_spelling_at(&self, at: usize) -> Option<&str> {
-        let spellings = self
-            .mcp_spellings
-            .get_or_init(|| names::mcp_spellings(&self.entries));
-        spellings[at].as_deref()
+        self.mcp().spelling(at)
+    }
+
+    fn mcp(&self) -> &McpTable {
+        let make = || McpTable::new(&self.entries, &self.servers);
+        self.mcp.get_or_init(make)
     }
 }
 

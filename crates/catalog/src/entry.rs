@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::id::{CORE_OWNER, Source, ToolId};
+use crate::mcp::Operation;
 
 /// The place of a tool in the catalog's order; the variants are in that order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +45,8 @@ pub struct Entry {
     pub id: ToolId,
     /// Where the tool stands in the catalog's order.
     pub tier: Tier,
+    /// What of an MCP server it stands for.
+    pub operation: Operation,
     /// A title for people.
     pub label: Option<String>,
     /// What the tool does, in the words of its author.
@@ -76,6 +79,7 @@ impl Entry {
             trusted: id.source() == Source::OpenClaw,
             id,
             tier,
+            operation: Operation::Tool,
             label: None,
             description: description.into(),
             source_name,

@@ -9,6 +9,7 @@ use codecell_protocol::EffectKind;
 use serde_json::Value;
 
 use crate::entry::Entry;
+use crate::mcp::{McpServer, McpSpace};
 
 /// A hash of definitions, 256 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,6 +19,14 @@ impl ContentHash {
     /// The hash of these bytes, as it was kept somewhere.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
+    }
+
+    /// This and a text as one hash.
+    pub(crate) fn with(self, more: &str) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.0);
+        text(&mut hasher, more);
+        Self(*hasher.finalize().as_bytes())
     }
 
     /// The bytes.
@@ -37,6 +46,7 @@ impl Entry {
     pub fn definition_hash(&self) -> ContentHash {
         let mut hasher = blake3::Hasher::new();
         text(&mut hasher, self.id.as_str());
+        text(&mut hasher, self.operation.method());
         text(&mut hasher, self.label.as_deref().unwrap_or_default());
         text(&mut hasher, &self.description);
         hasher.update(&[u8::from(self.effect == EffectKind::Read)]);
@@ -49,12 +59,23 @@ impl Entry {
     }
 }
 
-pub(crate) fn of_entries(entries: &[Entry]) -> ContentHash {
+pub(crate) fn of_catalog(entries: &[Entry], servers: &[McpSpace]) -> ContentHash {
     let mut hashes: Vec<ContentHash> = entries.iter().map(Entry::definition_hash).collect();
+    hashes.extend(servers.iter().map(|space| of_server(&space.server)));
     hashes.sort_unstable();
     let mut hasher = blake3::Hasher::new();
     for hash in &hashes {
         hasher.update(&hash.0);
+    }
+    ContentHash(*hasher.finalize().as_bytes())
+}
+
+fn of_server(server: &McpServer) -> ContentHash {
+    let mut hasher = blake3::Hasher::new();
+    text(&mut hasher, &server.name);
+    for words in [&server.description, &server.unavailable] {
+        hasher.update(&[u8::from(words.is_some())]);
+        text(&mut hasher, words.as_deref().unwrap_or_default());
     }
     ContentHash(*hasher.finalize().as_bytes())
 }

@@ -152,30 +152,8 @@ pub(crate) fn safe_names(entries: &[Entry]) -> Vec<Option<String>> {
     names
 }
 
-/// `MCP.<server>.<tool>` for every MCP entry, by position.
-///
-/// Numbers are given in catalog order, so equal catalogs give equal names.
-pub(crate) fn mcp_spellings(entries: &[Entry]) -> Vec<Option<String>> {
-    let mut servers: HashMap<&str, (String, HashSet<String>)> = HashMap::new();
-    let mut taken_servers: HashSet<String> = HashSet::new();
-    entries
-        .iter()
-        .map(|entry| {
-            if entry.source() != Source::Mcp {
-                return None;
-            }
-            let (server, taken) = servers.entry(entry.id.owner()).or_insert_with(|| {
-                let name = numbered(entry.id.owner(), "server", &mut taken_servers);
-                (name, HashSet::new())
-            });
-            let tool = numbered(entry.name(), "tool", taken);
-            Some(format!("MCP.{server}.{tool}"))
-        })
-        .collect()
-}
-
 /// The identifier of `name`, with the first number that makes it free in `taken`.
-fn numbered(name: &str, fallback: &str, taken: &mut HashSet<String>) -> String {
+pub(crate) fn numbered(name: &str, fallback: &str, taken: &mut HashSet<String>) -> String {
     let base = identifier(name).unwrap_or_else(|| fallback.to_owned());
     let is_free = |candidate: &str, taken: &HashSet<String>| {
         !taken.contains(candidate)

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use crate::catalog::Catalog;
 use crate::entry::Entry;
 use crate::id::Source;
+use crate::mcp::{McpSpace, Operation};
 use crate::signature::{UNDECLARED, input_signature, output_signature};
 
 /// The default bound of the index, in characters.
@@ -102,12 +103,12 @@ fn footer(left_out: usize, others: &str) -> String {
 
 fn other_sources(catalog: &Catalog) -> String {
     let mut text = String::new();
-    let servers = mcp_servers(catalog);
+    let servers = catalog.servers();
     if !servers.is_empty() {
         let named: Vec<String> = servers
             .iter()
             .take(MAX_NAMED_SERVERS)
-            .map(|(server, tools)| format!("{server} ({tools})"))
+            .map(|space| format!("MCP.{} ({})", space.identifier, standing(catalog, space)))
             .collect();
         let more = servers.len() - named.len();
         let rest = if more > 0 {
@@ -134,19 +135,12 @@ fn other_sources(catalog: &Catalog) -> String {
     text
 }
 
-/// `MCP.<server>` with the number of its tools, in catalog order.
-fn mcp_servers(catalog: &Catalog) -> Vec<(&str, usize)> {
-    let mut servers: Vec<(&str, usize)> = Vec::new();
-    let mut places = std::collections::HashMap::new();
-    for at in 0..catalog.len() {
-        let Some((server, _)) = catalog.mcp_spelling_at(at).and_then(|s| s.rsplit_once('.')) else {
-            continue;
-        };
-        let place = *places.entry(server).or_insert_with(|| {
-            servers.push((server, 0));
-            servers.len() - 1
-        });
-        servers[place].1 += 1;
+/// What is in the brackets behind a server's name.
+fn standing(catalog: &Catalog, space: &McpSpace) -> String {
+    if space.server.unavailable.is_some() {
+        return "unavailable".to_owned();
     }
-    servers
+    let members = catalog.members(space);
+    let tools = members.filter(|entry| entry.operation == Operation::Tool);
+    tools.count().to_string()
 }

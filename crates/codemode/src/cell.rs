@@ -167,10 +167,8 @@ impl Cell {
             return cell;
         };
         let starting = durable::tools_of_text(&identity.tools);
-        // The tools of now that it had then; that they fit together was found when they were built.
-        if let Ok(tools) = ctx.tools.resumed(&starting) {
-            cell.start_tools = tools;
-        }
+        // The tools of now that it had then.
+        cell.start_tools = ctx.tools.resumed(&starting);
         cell.starting = Some(starting);
         cell.born_us = identity.born_us;
         let left =

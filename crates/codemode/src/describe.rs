@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use codecell_catalog::{Catalog, IndexOptions, Source};
+use codecell_catalog::{Catalog, IndexOptions};
 use codecell_tools::SurfaceTool;
 use serde_json::{Value, json};
 
@@ -28,23 +28,19 @@ joins in one program rather than one program per call.
 
 const MCP_INTRO: &str = "\
 - Tools of MCP servers are not in `tools`: `API.list()`, `API.read(path)` and `await API.search(\"words\")` describe them, \
-and `await MCP.<server>.<tool>({...})` calls them. ";
+and `await MCP.<server>.<tool>({...})` calls them; a result is `{content, structuredContent?, isError?}`.
+";
 
 const WAIT: &str = "\
 Goes on with a program that `exec` answered with status `waiting`. Call it only then, with the `runId` of that result. \
 It answers like `exec`: `completed`, `failed`, or `waiting` again.";
 
-/// The longest list of MCP servers in the description, in characters.
-const SERVER_CHARS: usize = 1000;
-
 /// The description of `exec` for a catalog.
 #[must_use]
 pub fn exec_description(catalog: &Catalog, options: &CodeModeOptions) -> String {
     let mut text = EXEC_INTRO.to_owned();
-    if let Some(servers) = servers(catalog) {
+    if !catalog.servers().is_empty() {
         text.push_str(MCP_INTRO);
-        text.push_str(&servers);
-        text.push('\n');
     }
     let index = IndexOptions {
         max_chars: options.prompt_index_chars as usize,
@@ -61,34 +57,6 @@ pub fn exec_description(catalog: &Catalog, options: &CodeModeOptions) -> String 
 #[must_use]
 pub const fn wait_description() -> &'static str {
     WAIT
-}
-
-/// The servers that have tools here, by the names that the guest uses.
-fn servers(catalog: &Catalog) -> Option<String> {
-    let mut names: Vec<&str> = catalog
-        .entries()
-        .iter()
-        .filter(|entry| entry.source() == Source::Mcp)
-        .filter_map(|entry| catalog.mcp_spelling(entry)?.split('.').nth(1))
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    if names.is_empty() {
-        return None;
-    }
-    let mut text = String::from("Servers: ");
-    for (at, name) in names.iter().enumerate() {
-        if text.len() + name.len() > SERVER_CHARS {
-            text.push_str(&format!(" and {} more", names.len() - at));
-            break;
-        }
-        if at > 0 {
-            text.push_str(", ");
-        }
-        text.push_str(name);
-    }
-    text.push('.');
-    Some(text)
 }
 
 fn exec_input() -> Value {
@@ -201,10 +169,10 @@ mod tests {
     #[test]
     fn mcp_servers_are_named_and_nothing_of_theirs_is_quoted() {
         let text = exec_description(
-            &catalog(&["mcp:git-hub:list", "mcp:files:x"]),
+            &catalog(&["mcp:files:x", "mcp:git-hub:list"]),
             &CodeModeOptions::default(),
         );
-        assert!(text.contains("Servers: files, gitHub."), "{text}");
+        assert!(text.contains("MCP.files (1), MCP.gitHub (1):"), "{text}");
         assert!(!text.contains("SECRET WORDS"), "{text}");
         assert!(
             !exec_description(

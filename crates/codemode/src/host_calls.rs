@@ -64,11 +64,10 @@ pub(crate) fn api_search(catalog: &Catalog, options: &CodeModeOptions, arguments
         .iter()
         .filter_map(|hit| {
             let call = catalog.mcp_spelling(hit.entry)?;
-            let mut parts = call.split('.').skip(1);
-            let server = parts.next()?;
+            let (server, tool) = call.strip_prefix("MCP.")?.split_once('.')?;
             Some(FoundMcp {
                 server,
-                tool: parts.next()?,
+                tool,
                 call,
                 path: format!("mcp/{server}.d.ts"),
                 input: &hit.input,

@@ -186,7 +186,7 @@ impl CodeMode {
         let services = self.services();
         let _awake = KeptAlive::keep(cell);
         let room = self.memory_for(options, ctx, &cell.run).await?;
-        let tools = narrowed(cell, ctx)?;
+        let tools = narrowed(cell, ctx);
         let (answer, answered) = oneshot::channel();
         let mut shared = cell.lock();
         let stage = std::mem::replace(&mut shared.stage, Stage::Running);
@@ -286,13 +286,12 @@ fn not_a_cell(given: &str) -> CellError {
 }
 
 /// The tools that a resumed cell may use: those of now that it had at its start, unchanged.
-fn narrowed(cell: &Cell, ctx: &RunContext) -> Result<codecell_tools::ToolSet, CellError> {
+fn narrowed(cell: &Cell, ctx: &RunContext) -> codecell_tools::ToolSet {
     if Arc::ptr_eq(cell.start_tools.catalog(), ctx.tools.catalog()) {
-        return Ok(ctx.tools.clone());
+        return ctx.tools.clone();
     }
-    let narrowed = match &cell.starting {
+    match &cell.starting {
         Some(starting) => ctx.tools.resumed(starting),
         None => ctx.tools.resumed(&cell.start_tools.starting_tools()),
-    };
-    narrowed.map_err(|_| CellError::Internal("the tools of now contradict each other"))
+    }
 }

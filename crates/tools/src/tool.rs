@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use codecell_catalog::{Entry, IdError, Tier, ToolId};
+use codecell_catalog::{Entry, IdError, McpServer, Operation, Tier, ToolId};
 use codecell_protocol::EffectKind;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -37,6 +37,8 @@ pub struct ToolDefinition {
     pub id: ToolId,
     /// Whose tool it is.
     pub tier: Tier,
+    /// What of an MCP server it stands for.
+    pub operation: Operation,
     /// A title for people.
     pub label: Option<String>,
     /// What it does, for the model.
@@ -65,6 +67,7 @@ impl ToolDefinition {
         Self {
             id: entry.id,
             tier: entry.tier,
+            operation: entry.operation,
             label: None,
             description: entry.description,
             parameters: entry.parameters,
@@ -145,6 +148,7 @@ impl ToolDefinition {
     pub fn entry(&self) -> Entry {
         let mut entry = Entry::new(self.id.clone(), self.description.as_str(), Value::Null);
         entry.tier = self.tier;
+        entry.operation = self.operation;
         entry.label.clone_from(&self.label);
         entry.parameters = Arc::clone(&self.parameters);
         entry.output_schema.clone_from(&self.output_schema);
@@ -236,6 +240,12 @@ pub trait Tool: Send + Sync {
 pub trait ToolSource: Send + Sync {
     /// The tools of now, in a stable order.
     fn tools(&self) -> Vec<Arc<dyn Tool>>;
+
+    /// The MCP servers behind the source, those included that have no tools or cannot be reached
+    /// now, in a stable order.
+    fn servers(&self) -> Vec<McpServer> {
+        Vec::new()
+    }
 }
 
 impl ToolSource for Vec<Arc<dyn Tool>> {

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use codecell_catalog::{Catalog, CatalogError, ContentHash, ResolveError, Scope, ToolId};
+use codecell_catalog::{
+    Catalog, CatalogError, ContentHash, Entry, McpServer, ResolveError, Scope, Source, ToolId,
+};
 
 use crate::policy::{Policy, Verdict};
 use crate::tool::{Tool, ToolSource};
@@ -92,19 +94,21 @@ impl ToolSet {
                 });
             }
         }
-        let mut set = Self::of_tools(tools)?;
+        let servers = sources.iter().flat_map(|source| source.servers());
+        let servers = servers.filter(|server| is_shown(server, &offered, &tools, policy));
+        let mut set = Self::of_tools(servers.collect(), tools)?;
         set.removals = removals.into();
         set.unknown_allow_entries = unknown_allow_entries;
         Ok(set)
     }
 
-    fn of_tools(tools: Vec<Arc<dyn Tool>>) -> Result<Self, CatalogError> {
+    fn of_tools(servers: Vec<McpServer>, tools: Vec<Arc<dyn Tool>>) -> Result<Self, CatalogError> {
         let entries = tools.iter().map(|tool| tool.definition().entry()).collect();
         let by_id = tools
             .into_iter()
             .map(|tool| (tool.definition().id.clone(), tool));
         Ok(Self {
-            catalog: Arc::new(Catalog::build(entries)?),
+            catalog: Arc::new(Catalog::with_servers(entries, servers)?),
             tools: Arc::new(by_id.collect()),
             gone: Arc::default(),
             removals: Arc::default(),
@@ -152,28 +156,31 @@ impl ToolSet {
         let entries = self.catalog.entries().iter();
         StartingTools(
             entries
-                .map(|entry| (entry.id.clone(), entry.definition_hash()))
+                .map(|entry| (entry.id.clone(), self.catalog.identity(entry)))
                 .collect(),
         )
     }
 
     /// This set, narrowed for a cell that started with others: what is there now and was there
     /// then with the same definition.
-    ///
-    /// # Errors
-    /// None that [`ToolSet::build`] would not have found; the catalog is built anew.
-    pub fn resumed(&self, start: &StartingTools) -> Result<Self, CatalogError> {
-        let kept: Vec<_> = self
-            .catalog
-            .entries()
-            .iter()
-            .filter(|entry| start.0.get(&entry.id) == Some(&entry.definition_hash()))
-            .filter_map(|entry| self.tools.get(&entry.id).cloned())
-            .collect();
-        let mut set = Self::of_tools(kept)?;
-        let gone = start.0.keys().filter(|id| !set.tools.contains_key(*id));
-        set.gone = Arc::new(gone.cloned().collect());
-        Ok(set)
+    #[must_use]
+    pub fn resumed(&self, start: &StartingTools) -> Self {
+        let is_kept = |entry: &Entry| {
+            start.0.get(&entry.id) == Some(&self.catalog.identity(entry))
+                && self.tools.contains_key(&entry.id)
+        };
+        let catalog = self.catalog.narrowed(is_kept);
+        let kept = catalog.entries().iter();
+        let tools =
+            kept.filter_map(|entry| Some((entry.id.clone(), self.tools.get(&entry.id)?.clone())));
+        let gone = start.0.keys().filter(|id| catalog.get(id).is_none());
+        Self {
+            gone: Arc::new(gone.cloned().collect()),
+            tools: Arc::new(tools.collect()),
+            catalog: Arc::new(catalog),
+            removals: Arc::default(),
+            unknown_allow_entries: Arc::default(),
+        }
     }
 
     /// What policy removed, for audits. Never shown to a model.
@@ -194,6 +201,26 @@ impl fmt::Debug for ToolSet {
         f.debug_set()
             .entries(self.catalog.entries().iter().map(|entry| &entry.id))
             .finish()
+    }
+}
+
+/// Whether a run learns of a server: one of its tools is left, or policy would leave some if the
+/// server had any.
+fn is_shown(
+    server: &McpServer,
+    offered: &[Arc<dyn Tool>],
+    kept: &[Arc<dyn Tool>],
+    policy: &Policy,
+) -> bool {
+    let has_any = |tools: &[Arc<dyn Tool>]| {
+        tools.iter().any(|tool| {
+            let id = &tool.definition().id;
+            id.source() == Source::Mcp && id.owner() == server.name
+        })
+    };
+    match has_any(offered) {
+        true => has_any(kept),
+        false => policy.could_admit_server(&server.name),
     }
 }
 

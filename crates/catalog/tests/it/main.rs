@@ -9,6 +9,7 @@ mod catalog;
 mod index;
 mod properties;
 mod search;
+mod servers;
 mod signatures;
 mod support;
 mod typescript;

@@ -10,9 +10,15 @@ mod profile;
 pub use pattern::MAX_PATTERN_BYTES;
 pub use profile::{Profile, UnknownProfile};
 
+use codecell_catalog::{Source, ToolId};
+use serde_json::Value;
+
 use crate::tool::ToolDefinition;
 use names::PolicyNames;
 use pattern::Pattern;
+
+/// A name that no rule writes out: what covers it covers every tool of its server.
+const ANY_TOOL: &str = "\u{fffd}";
 
 /// The most entries of one list.
 pub const MAX_PATTERNS: usize = 10_000;
@@ -147,6 +153,24 @@ impl Policy {
         let names = PolicyNames::of(tool);
         let removing = self.steps.iter().find(|step| !step.admits(&names));
         removing.map_or(Verdict::Allowed, |step| Verdict::Removed(&step.label))
+    }
+
+    /// Whether some tool of this MCP server, whatever its name, could survive every step.
+    #[must_use]
+    pub fn could_admit_server(&self, server: &str) -> bool {
+        let Ok(any) = ToolId::new(Source::Mcp, server, ANY_TOOL) else {
+            return false;
+        };
+        let names = PolicyNames::of(&ToolDefinition::new(any, "", Value::Null));
+        self.steps.iter().all(|step| {
+            let denied = step.deny.iter().any(|entry| entry.pattern.denies(&names));
+            let could = |entry: &Entry| entry.pattern.could_allow_one_of(&names);
+            !denied
+                && step
+                    .allow
+                    .as_ref()
+                    .is_none_or(|list| list.iter().any(could))
+        })
     }
 
     /// Whether an explicit empty list asks for a run without tools.

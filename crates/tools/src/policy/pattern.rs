@@ -33,6 +33,26 @@ impl Pattern {
             || (tool.name == "apply_patch" && *self == Self::Name("write".to_owned()))
     }
 
+    /// Whether this entry of an allow list could admit a tool of the same server as `any`, whose
+    /// last character stands for its name.
+    pub(super) fn could_allow_one_of(&self, any: &PolicyNames) -> bool {
+        let begins = |text: &str| {
+            any.allowable().any(|own| {
+                let server = own.strip_suffix('\u{fffd}').unwrap_or(own);
+                text.starts_with(server) && server.len() < own.len()
+            })
+        };
+        match self {
+            Self::Name(name) => self.allows(any) || begins(name),
+            Self::Glob(glob) => {
+                let fixed = glob.split('*').next().unwrap_or_default();
+                let is_prefix = any.allowable().any(|own| own.starts_with(fixed));
+                self.allows(any) || begins(fixed) || is_prefix
+            }
+            Self::Group(_) => self.allows(any),
+        }
+    }
+
     /// Whether this entry of a deny list removes the tool.
     pub(super) fn denies(&self, tool: &PolicyNames) -> bool {
         self.covers(tool, tool.deniable())

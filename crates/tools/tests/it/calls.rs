@@ -346,7 +346,7 @@ async fn a_resumed_cell_has_what_was_there_then_and_is_there_now() {
     let mut after = tools("New.");
     after.push((reading("added"), Act::Echo));
     let mut world = Setup::of(after).build();
-    world.set = world.set.resumed(&start).unwrap();
+    world.set = world.set.resumed(&start);
     let cases = [
         ("same", "committed {}"),
         ("changed", "notStarted tool_gone"),

@@ -315,3 +315,63 @@ fn a_definition_tells_the_catalog_what_it_may() {
     assert_eq!(entry.label.as_deref(), Some("Read a file"));
     assert!(entry.output_schema.is_some());
 }
+
+/// A source whose servers have these tools.
+struct Servers(Vec<&'static str>, Vec<&'static str>);
+
+impl codecell_tools::ToolSource for Servers {
+    fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let fake = |id: &&str| -> Arc<dyn Tool> {
+            Arc::new(Fake {
+                definition: definition(id),
+                act: Act::Echo,
+                needs: None,
+                log: Arc::new(Log::default()),
+            })
+        };
+        self.1.iter().map(fake).collect()
+    }
+
+    fn servers(&self) -> Vec<codecell_catalog::McpServer> {
+        let names = self.0.iter();
+        names
+            .map(|name| codecell_catalog::McpServer::new(*name))
+            .collect()
+    }
+}
+
+#[test]
+fn a_run_learns_of_the_servers_that_policy_leaves_something_of() {
+    let servers = || {
+        Servers(
+            vec!["files", "down"],
+            vec!["mcp:files:read", "openclaw:core:ls"],
+        )
+    };
+    type Row<'a> = (Option<&'a [&'a str]>, &'a [&'a str], &'a str);
+    let cases: &[Row<'_>] = &[
+        (None, &[], "files down"),
+        (None, &["bundle-mcp"], ""),
+        (None, &["files__*"], "down"),
+        (None, &["mcp:down:*"], "files"),
+        (None, &["group:plugins"], ""),
+        (Some(&["ls"]), &[], ""),
+        (Some(&["ls", "files__read"]), &[], "files"),
+        (Some(&["ls", "files__write"]), &[], ""),
+        (Some(&["ls", "down__get"]), &[], "down"),
+        (Some(&["ls", "mcp:down:get"]), &[], "down"),
+        (Some(&["ls", "d*get"]), &[], "down"),
+        (Some(&["ls", "bundle-mcp"]), &["down"], "files"),
+    ];
+    for (allow, deny, expected) in cases {
+        let options = PolicyOptions {
+            profile: Profile::default(),
+            scopes: vec![rules("tools", *allow, &[], deny)],
+        };
+        let policy = Policy::build(&options).unwrap();
+        let set = ToolSet::build(&[Arc::new(servers())], &policy).unwrap();
+        let shown = set.catalog().servers().iter();
+        let shown: Vec<_> = shown.map(|space| space.identifier.as_str()).collect();
+        assert_eq!(shown.join(" "), *expected, "{allow:?} {deny:?}");
+    }
+}
