@@ -281,6 +281,7 @@ mod tests {
             session_key: "s".into(),
             run_id: "r".into(),
             cell_id: Some("cm".into()),
+            parent_call: None,
         }
     }
 

@@ -99,6 +99,7 @@ fn dispatch(cli: Cli, streams: &Arc<Streams>) -> Result<Exit, CliError> {
         Command::Replay(args) => commands::replay::run(&base, args),
         Command::Tools(args) => commands::tools::run(&base, args),
         Command::Api(args) => commands::api::run(&base, &args),
+        Command::Mcp(args) => commands::mcp::run(&base, args),
         Command::Config(args) => commands::config::run(&base, &args),
         Command::Doctor(_) => commands::doctor::run(&base),
         Command::Completions(args) => commands::completions::run(&args, streams),

@@ -322,6 +322,19 @@ impl CodeMode {
         }
     }
 
+    /// Id and size in bytes of each value that the cells of a run have kept, the newest first.
+    #[must_use]
+    pub fn saved_values(&self, scope: &Scope) -> Vec<(String, u64)> {
+        let run = self.known_run(scope);
+        run.map_or_else(Vec::new, |run| run.saved.sizes())
+    }
+
+    /// The JSON of a value that a cell of this run has kept.
+    #[must_use]
+    pub fn saved_value(&self, scope: &Scope, id: &str) -> Option<Arc<str>> {
+        self.known_run(scope)?.saved.load(id).ok().flatten()
+    }
+
     /// Suspended cells, those that a `wait` has woken included.
     #[must_use]
     pub fn suspended(&self) -> u64 {

@@ -50,6 +50,13 @@ pub(crate) enum CellError {
     /// No place for another suspended cell.
     #[error("{}", texts::TOO_MANY_SUSPENDED)]
     TooManySuspended,
+    /// The cell would have to be suspended where nobody could come back to it.
+    #[error(
+        "{} None may be suspended here, since this client shows no name to come back with: finish in one \
+         exec, or connect with a session or a token.",
+        texts::TOO_MANY_SUSPENDED
+    )]
+    NoReturn,
     /// The id names nothing.
     #[error("{}", texts::RUN_UNAVAILABLE)]
     UnknownRun,
@@ -161,7 +168,7 @@ impl CellError {
             Self::Config(_) => K::InvalidConfig,
             Self::Script(error) => script_kind(error),
             Self::EngineSyntax(_) => K::SyntaxError,
-            Self::TooManySuspended => K::TooManySuspendedRuns,
+            Self::TooManySuspended | Self::NoReturn => K::TooManySuspendedRuns,
             Self::UnknownRun | Self::NotACell { .. } => K::UnknownRun,
             Self::Expired => K::SnapshotExpired,
             Self::WrongScope => K::WrongScope,
@@ -208,6 +215,7 @@ impl CellError {
                 Phase::Bridge
             }
             Self::TooManySuspended
+            | Self::NoReturn
             | Self::Engine(_)
             | Self::Busy(_)
             | Self::WorkerCrashed
@@ -295,6 +303,7 @@ mod tests {
             CellError::Blocked("the hook says no".into()),
             CellError::EngineSyntax(guest()),
             CellError::TooManySuspended,
+            CellError::NoReturn,
             CellError::UnknownRun,
             CellError::NotACell {
                 given: "proc_1".into(),

@@ -513,6 +513,9 @@ impl<'a> Leg<'a> {
 
     /// Freezes the guest, if it is awake, and lets go of it.
     fn suspend(&mut self, reason: WaitingReason) -> Result<LegEnd, CellError> {
+        if self.body.options.park == Park::Never {
+            return Err(CellError::NoReturn);
+        }
         let is_first = self.cell.lock().history.last_seq() == 0;
         let services = Arc::clone(&self.cell.services);
         if is_first {

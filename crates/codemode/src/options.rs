@@ -26,6 +26,9 @@ pub enum Park {
     /// When it yields, and when calls are outstanding at the deadline.
     #[default]
     AsNeeded,
+    /// Never: a cell that would have to be suspended fails. For callers to whom nobody could come
+    /// back, such as a client without a name.
+    Never,
     /// Whenever the guest is idle with calls or timers outstanding: it is snapshotted, dropped,
     /// encoded, decoded and restored, and goes on within the same `exec` or `wait`. For tests of
     /// suspension: the results must be those of a cell that was never parked. No configuration
@@ -68,7 +71,7 @@ pub struct CodeModeOptions {
     pub approval_hold_ms: Option<u64>,
     /// When an approval expires by itself, in seconds: 60 to 604,800.
     pub approval_ttl_seconds: u64,
-    /// When cells are parked. Set by tests only.
+    /// When cells are parked. No configuration reaches it.
     pub park: Park,
 }
 

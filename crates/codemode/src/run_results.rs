@@ -165,6 +165,12 @@ impl RunResults {
         Ok(inner.results.remove(number) || is_damaged)
     }
 
+    /// Id and size of each value, the newest first; none while they cannot be read.
+    pub(crate) fn sizes(&self) -> Vec<(String, u64)> {
+        self.ready()
+            .map_or_else(|_| Vec::new(), |inner| inner.results.sizes())
+    }
+
     /// The ids, for an error about one that does not exist.
     pub(crate) fn ids(&self) -> String {
         self.lock().results.ids()

@@ -180,6 +180,13 @@ impl SavedResults {
         removed.is_some()
     }
 
+    /// Id and size of each value, the newest first.
+    pub(crate) fn sizes(&self) -> Vec<(String, u64)> {
+        let kept = self.kept.iter().rev();
+        kept.map(|(number, kept)| (format!("r{number}"), kept.json.len() as u64))
+            .collect()
+    }
+
     /// The ids, for an error about one that does not exist.
     pub(crate) fn ids(&self) -> String {
         const SHOWN: usize = 8;

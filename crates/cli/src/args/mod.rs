@@ -4,6 +4,7 @@
 //! every command to that.
 
 mod commands;
+mod mcp;
 mod parse;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ pub(crate) use commands::{
     ApiArgs, ApproveMode, CompletionShell, CompletionsArgs, ConfigArgs, ConfigCommand, DoctorArgs,
     ExecArgs, FilterArgs, ReplayArgs, RightsArgs, ToolsArgs, ToolsCommand, WaitArgs,
 };
+pub(crate) use mcp::{McpArgs, ServeArgs};
 pub(crate) use parse::{Parsed, parse, wants_json};
 
 /// Runs small JavaScript and TypeScript programs over your tools, in a sealed sandbox.
@@ -76,6 +78,7 @@ pub(crate) enum Command {
     Tools(ToolsArgs),
     /// Show the declaration files that a cell can read
     Api(ApiArgs),
+    Mcp(McpArgs),
     /// Read, change and check the configuration
     Config(ConfigArgs),
     Doctor(DoctorArgs),

@@ -138,7 +138,7 @@ pub(crate) fn run(base: &Base) -> Result<Exit, CliError> {
 fn look_with_settings(base: &Base, settings: &Settings, findings: &mut Findings) {
     checks::config(base, settings, findings);
     checks::folders(base, settings, findings);
-    match engine::start(&base.streams, settings) {
+    match engine::start(&base.streams, settings, engine::Cells::One) {
         Ok(sandbox) => checks::engine(&sandbox.info(), settings, findings),
         Err(error) => findings.advise(
             "engine",

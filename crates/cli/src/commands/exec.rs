@@ -18,6 +18,7 @@ use codecell_sandbox::Sandbox;
 use codecell_script::MAX_SOURCE_BYTES;
 
 use crate::args::{ExecArgs, RightsArgs};
+use crate::compose::engine::Cells;
 use crate::compose::runtime::{block_on, unavailable};
 use crate::compose::settings::Settings;
 use crate::compose::tooling::Tooling;
@@ -158,7 +159,8 @@ async fn start_engine(
     interrupts: &Interrupts,
 ) -> Result<Option<Sandbox>, CliError> {
     let (streams, settings) = (Arc::clone(&base.streams), Arc::clone(settings));
-    let started = tokio::task::spawn_blocking(move || engine::start(&streams, &settings));
+    let started =
+        tokio::task::spawn_blocking(move || engine::start(&streams, &settings, Cells::One));
     tokio::select! {
         biased;
         started = started => started.unwrap_or_else(|error| Err(unavailable("the engine", &error.into()))).map(Some),

@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod exec;
+pub(crate) mod mcp;
 pub(crate) mod replay;
 pub(crate) mod tools;
 pub(crate) mod wait;

@@ -94,7 +94,7 @@ pub(crate) fn run_context(
 
 /// Code mode's options for a command. With a person at the terminal an approval holds an answer
 /// back without bound.
-fn convert(options: &config::CodeModeOptions, person: bool) -> CodeModeOptions {
+pub(crate) fn convert(options: &config::CodeModeOptions, person: bool) -> CodeModeOptions {
     CodeModeOptions {
         languages: options
             .languages()

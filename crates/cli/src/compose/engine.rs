@@ -9,12 +9,25 @@ use crate::streams::Streams;
 /// What the person sees while the guest is compiled, which takes seconds and happens once.
 const COMPILING: &str = "preparing the sandbox engine, once for this machine";
 
-/// Starts the sandbox for one cell at a time.
+/// How many cells a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cells {
+    /// One, and then the process ends.
+    One,
+    /// As many at once as are configured, for as long as somebody asks.
+    Many,
+}
+
+/// Starts the sandbox.
 ///
 /// # Errors
 ///
 /// [`CliError::Unavailable`] when the engine cannot start.
-pub(crate) fn start(streams: &Streams, settings: &Settings) -> Result<Sandbox, CliError> {
+pub(crate) fn start(
+    streams: &Streams,
+    settings: &Settings,
+    cells: Cells,
+) -> Result<Sandbox, CliError> {
     let compiling = |_: &str| {
         if streams.shows_progress() {
             streams.progress(COMPILING);
@@ -22,13 +35,18 @@ pub(crate) fn start(streams: &Streams, settings: &Settings) -> Result<Sandbox, C
             streams.note(COMPILING);
         }
     };
-    let memory = settings.agent.code_mode.memory_limit_bytes();
+    let code_mode = &settings.agent.code_mode;
+    let running = u32::try_from(code_mode.max_running_cells()).unwrap_or(u32::MAX);
+    let (max_guests, max_queued) = match cells {
+        Cells::One => (1, 1),
+        Cells::Many => (running, SandboxOptions::default().max_queued),
+    };
     let options = SandboxOptions {
         cache_dir: settings.cache_dir.clone(),
-        max_guests: 1,
-        max_queued: 1,
-        max_memory_bytes: u32::try_from(memory).unwrap_or(u32::MAX),
-        one_shot: true,
+        max_guests,
+        max_queued,
+        max_memory_bytes: u32::try_from(code_mode.memory_limit_bytes()).unwrap_or(u32::MAX),
+        one_shot: cells == Cells::One,
         progress: Some(&compiling),
     };
     let sandbox = Sandbox::new(&options).map_err(|error| CliError::Unavailable {

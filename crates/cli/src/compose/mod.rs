@@ -5,10 +5,12 @@
 pub(crate) mod code_mode;
 pub(crate) mod convert;
 pub(crate) mod engine;
+pub(crate) mod front;
 pub(crate) mod logs;
 pub(crate) mod runtime;
 pub(crate) mod settings;
 pub(crate) mod store;
+pub(crate) mod token;
 pub(crate) mod tooling;
 
 use std::sync::Arc;

@@ -8,8 +8,9 @@ use std::time::Duration;
 use codecell_catalog::{ResolveError, Scope};
 use codecell_tools::core::{CoreOptions, CoreTools, WebOptions};
 use codecell_tools::{
-    ApprovalDesk, ApprovalMode, ApprovalOptions, CallContext, Executor, ExecutorOptions,
-    ExecutorParts, Policy, PolicyOptions, PolicyRules, Redactor, ToolSet, ToolSource,
+    ApprovalDesk, ApprovalMode, ApprovalOptions, Approver, CallContext, EventSink, Executor,
+    ExecutorOptions, ExecutorParts, Policy, PolicyOptions, PolicyRules, Redactor, ToolSet,
+    ToolSetError, ToolSource,
 };
 
 use super::settings::{Settings, refused_policy};
@@ -27,6 +28,10 @@ pub(crate) struct Tooling {
     pub(crate) core: Arc<CoreTools>,
     /// What policy left.
     pub(crate) set: ToolSet,
+    /// Where tools come from.
+    pub(crate) sources: Vec<Arc<dyn ToolSource>>,
+    /// What removes some of them.
+    pub(crate) policy: Policy,
     /// The one way to call it.
     pub(crate) executor: Arc<Executor>,
     /// What the tools are doing.
@@ -53,7 +58,7 @@ impl Tooling {
         let rules = convert::policy(config.tools(), &settings.agent, &filter.allow, &filter.deny)
             .map_err(|error| refused_policy(&error))?;
         let policy = Policy::build(&rules).map_err(|error| refused_policy(&error))?;
-        let sources: [Arc<dyn ToolSource>; 1] = [Arc::clone(&core) as _];
+        let sources: Vec<Arc<dyn ToolSource>> = vec![Arc::clone(&core) as _];
         let set = ToolSet::build(&sources, &policy).map_err(|error| refused_policy(&error))?;
         for (label, entry) in set.unknown_allow_entries() {
             base.streams.warn(&format!(
@@ -70,7 +75,7 @@ impl Tooling {
         let activity = Arc::new(Activity::default());
         let executor = Executor::new(ExecutorParts {
             options: ExecutorOptions::default(),
-            approvals: desk(settings, approve, &approver),
+            approvals: desk(settings, approve, Arc::clone(&approver) as _),
             hooks: Vec::new(),
             events: Arc::clone(&activity) as _,
             redactor: Redactor::default(),
@@ -78,10 +83,44 @@ impl Tooling {
         Ok(Self {
             core,
             set,
+            sources,
+            policy,
             executor: Arc::new(executor),
             activity,
             approver,
         })
+    }
+
+    /// The same tools for others than the person at the terminal: `approver` is asked, and `events`
+    /// are told to somebody else.
+    #[must_use]
+    pub(crate) fn for_others(
+        self,
+        settings: &Settings,
+        approve: ApproveMode,
+        approver: Arc<dyn Approver>,
+        events: Arc<dyn EventSink>,
+    ) -> Self {
+        let executor = Executor::new(ExecutorParts {
+            options: ExecutorOptions::default(),
+            approvals: desk(settings, approve, approver),
+            hooks: Vec::new(),
+            events,
+            redactor: Redactor::default(),
+        });
+        Self {
+            executor: Arc::new(executor),
+            ..self
+        }
+    }
+
+    /// The tools of now, after the policy of the start.
+    ///
+    /// # Errors
+    ///
+    /// When the tools of now contradict each other, or policy leaves none.
+    pub(crate) fn set_of_now(&self) -> Result<ToolSet, ToolSetError> {
+        ToolSet::build(&self.sources, &self.policy)
     }
 }
 
@@ -180,7 +219,7 @@ pub(crate) fn unknown_denials(
     Ok(found.collect())
 }
 
-fn desk(settings: &Settings, mode: ApproveMode, approver: &Arc<TerminalApprover>) -> ApprovalDesk {
+fn desk(settings: &Settings, mode: ApproveMode, approver: Arc<dyn Approver>) -> ApprovalDesk {
     let options = ApprovalOptions {
         mode: match mode {
             ApproveMode::Ask => ApprovalMode::Ask,
@@ -190,7 +229,7 @@ fn desk(settings: &Settings, mode: ApproveMode, approver: &Arc<TerminalApprover>
         fallback: convert::ask_fallback(settings.loaded.config.exec().ask_fallback()),
         ttl: Duration::from_secs(settings.agent.code_mode.approval_ttl_seconds()),
     };
-    ApprovalDesk::new(options, Some(Arc::clone(approver) as _))
+    ApprovalDesk::new(options, Some(approver))
 }
 
 /// The core tools over the workspace.

@@ -17,6 +17,7 @@ mod guide;
 mod harness;
 mod help;
 mod interrupts;
+mod mcp;
 mod mistakes;
 mod pty;
 mod terminal;

@@ -1,12 +1,12 @@
-//! The desk at which calls wait for a person: one question at a time, and a memory of answers
-//! that cover more than one call.
+//! The desk at which calls wait for a person: one question of a session at a time, and a memory of
+//! answers that cover more than one call.
 //!
 //! There is one desk in a process, whatever number of cells and sessions run. A remembered answer
 //! holds for the same owner, agent, session, tool definition and question only.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use codecell_catalog::ContentHash;
@@ -101,9 +101,35 @@ struct Grant {
 pub struct ApprovalDesk {
     options: ApprovalOptions,
     approver: Option<Arc<dyn Approver>>,
-    /// Held while a question is open. Fair, so questions are asked in the order of arrival.
-    turn: tokio::sync::Mutex<()>,
+    turns: Turns,
     grants: Mutex<HashSet<Grant>>,
+}
+
+/// Held while a question is open, one for each session: somebody who does not answer holds up nobody
+/// else. Fair, so questions of a session are asked in the order of arrival.
+#[derive(Default)]
+struct Turns(Mutex<HashMap<SessionName, Weak<Turn>>>);
+
+type Turn = tokio::sync::Mutex<()>;
+type SessionName = (Arc<str>, Arc<str>, Arc<str>);
+
+impl Turns {
+    fn of(&self, call: &Questioner<'_>) -> Arc<Turn> {
+        let ctx = call.ctx;
+        let name = (
+            Arc::clone(&ctx.owner),
+            Arc::clone(&ctx.agent_id),
+            Arc::clone(&ctx.session_key),
+        );
+        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(turn) = turns.get(&name).and_then(Weak::upgrade) {
+            return turn;
+        }
+        turns.retain(|_, turn| turn.strong_count() > 0);
+        let turn = Arc::default();
+        turns.insert(name, Arc::downgrade(&turn));
+        turn
+    }
 }
 
 /// Who is told that a call begins and ends to wait for a person.
@@ -128,7 +154,7 @@ impl ApprovalDesk {
         Self {
             options,
             approver,
-            turn: tokio::sync::Mutex::new(()),
+            turns: Turns::default(),
             grants: Mutex::default(),
         }
     }
@@ -182,7 +208,8 @@ impl ApprovalDesk {
         need: ApprovalNeed,
         approver: &dyn Approver,
     ) -> Result<(), NotApproved> {
-        let _turn = self.turn.lock().await;
+        let turn = self.turns.of(call);
+        let _turn = turn.lock().await;
         // The answer to an earlier question may have covered this one.
         if self.is_granted(call, &need) {
             return Ok(());
@@ -270,6 +297,7 @@ impl Questioner<'_> {
             session_key: Arc::clone(&self.ctx.session_key),
             run_id: Arc::clone(&self.ctx.run_id),
             cell_id: self.ctx.cell_id.clone(),
+            parent_call: self.ctx.parent_call.clone(),
         }
     }
 }

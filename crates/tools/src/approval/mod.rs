@@ -67,6 +67,8 @@ pub struct ApprovalRequest {
     pub run_id: Arc<str>,
     /// The cell, if a cell calls.
     pub cell_id: Option<Arc<str>>,
+    /// The call of the model that this one is nested in.
+    pub parent_call: Option<Arc<str>>,
 }
 
 impl ApprovalRequest {
@@ -101,7 +103,7 @@ pub enum Decision {
     Unavailable,
 }
 
-/// Somebody who can be asked. The executor asks one question at a time.
+/// Somebody who can be asked. The executor asks one question of a session at a time.
 #[async_trait]
 pub trait Approver: Send + Sync {
     /// Asks, and waits for the answer. The future is dropped when the call is aborted.

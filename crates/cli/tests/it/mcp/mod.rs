@@ -1,0 +1,11 @@
+//! The MCP front as its clients meet it: the real binary, on pipes and over HTTP.
+
+mod asking;
+mod pipes;
+mod stdio;
+mod stopping;
+
+use std::time::Duration;
+
+/// Far longer than anything here takes.
+const DEADLINE: Duration = Duration::from_secs(90);

@@ -1,0 +1,314 @@
+//! The requests of one client, each to its place.
+#![expect(
+    deprecated,
+    reason = "logging is deprecated in the newest revision and part of those that clients speak"
+)]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rmcp::ErrorData;
+use rmcp::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ErrorCode, Implementation, InputRequest,
+    InputRequiredResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
+    ServerCapabilities, ServerConfig, SetLevelRequestParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer};
+use serde_json::Value;
+
+use super::ask::ElicitingApprover;
+use super::backend::Backend;
+use super::blocks;
+use super::call::{Call, CallParts, Served};
+use super::client::{Client, is_stateless};
+use super::hub::EventHub;
+use super::session::{Principals, Session, WeakSession};
+
+/// The error code for a server that is busy. Source: the range that JSON-RPC leaves to servers.
+const BUSY: ErrorCode = ErrorCode(-32000);
+
+/// The name of a question in an answer that demands another request.
+const QUESTION: &str = "approval";
+
+const INSTRUCTIONS: &str = "Two tools: `exec` runs a small JavaScript or TypeScript program that calls \
+    all the other tools, `wait` goes on with one that has not finished. The description of `exec` says how.";
+
+/// What a front is made of.
+pub struct FrontParts {
+    /// What stands behind it.
+    pub backend: Arc<dyn Backend>,
+    /// Where the executor's events go.
+    pub hub: Arc<EventHub>,
+    /// Where the executor's questions go.
+    pub approver: Arc<ElicitingApprover>,
+    /// The version of this program.
+    pub version: String,
+}
+
+impl std::fmt::Debug for FrontParts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FrontParts").finish_non_exhaustive()
+    }
+}
+
+/// What all connections of a front share.
+pub(crate) struct Front {
+    pub(crate) parts: FrontParts,
+    principals: Principals,
+}
+
+impl Front {
+    pub(crate) fn new(parts: FrontParts) -> Arc<Self> {
+        let principals = Principals::new(&parts.backend);
+        Arc::new(Self { parts, principals })
+    }
+}
+
+/// How a connection came here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Door {
+    /// By pipes, from the one who started this process: the connection is the session.
+    Stdio,
+    /// By HTTP: a session is what `initialize` began, or belongs to whoever is authenticated.
+    Http,
+}
+
+/// Somebody who showed a token, as the door's guard found out.
+#[derive(Debug, Clone)]
+pub(crate) struct Principal(pub(crate) Arc<str>);
+
+/// The front as one connection sees it.
+pub(crate) struct Handler {
+    front: Arc<Front>,
+    door: Door,
+    session: Arc<Session>,
+}
+
+impl Handler {
+    pub(crate) fn new(front: &Arc<Front>, door: Door) -> Self {
+        Self {
+            session: Session::unguessable(&front.parts.backend, true),
+            front: Arc::clone(front),
+            door,
+        }
+    }
+
+    /// Whose request it is.
+    fn session(&self, context: &RequestContext<RoleServer>) -> Arc<Session> {
+        if self.door == Door::Stdio || !is_stateless(context) {
+            return Arc::clone(&self.session);
+        }
+        let backend = &self.front.parts.backend;
+        let request = context.extensions.get::<http::request::Parts>();
+        match request.and_then(|request| request.extensions.get::<Principal>()) {
+            Some(Principal(name)) => self.front.principals.session(backend, name),
+            None => Session::unguessable(backend, false),
+        }
+    }
+
+    async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let session = self.session(&context);
+        let Ok(_permit) = session.calls.try_acquire() else {
+            return Err(busy("this session has as many calls under way as it may"));
+        };
+        session.parked.sweep();
+        let call = match &request.request_state {
+            Some(state) => resumed(&session, state, request.input_responses.as_ref())?,
+            None => self.started(&session, request).await?,
+        };
+        let client = Client::of(&context, &session);
+        match call.serve(&client, &self.front.parts.approver).await {
+            Served::Done(result) => Ok(blocks::result(result).into()),
+            Served::Asks(call, question) => {
+                let Some(asked) = question.request() else {
+                    return Err(ErrorData::internal_error(
+                        "a question made no request",
+                        None,
+                    ));
+                };
+                let state = format!("{:032x}", session.backend.random_bits());
+                session.parked.put(state.clone(), call, question);
+                expire(Arc::downgrade(&session));
+                let asked = InputRequest::Elicitation(asked);
+                let requests = BTreeMap::from([(QUESTION.to_owned(), asked)]);
+                Ok(InputRequiredResult::new(Some(requests), Some(state)).into())
+            }
+            // The protocol drops the answer of a request that was cancelled.
+            Served::Left => Err(ErrorData::internal_error("the request was cancelled", None)),
+        }
+    }
+
+    async fn started(
+        &self,
+        session: &Arc<Session>,
+        request: CallToolRequestParams,
+    ) -> Result<Call, ErrorData> {
+        let surface = session.backend.surface(&session.scope).await;
+        let parts = CallParts {
+            surface: surface.map_err(unavailable)?,
+            session,
+            hub: &self.front.parts.hub,
+        };
+        let arguments = request.arguments.map_or(Value::Null, Value::Object);
+        Ok(Call::start(&request.name, arguments, parts))
+    }
+
+    async fn tools(&self, session: &Session) -> Result<ListToolsResult, ErrorData> {
+        let surface = session.backend.surface(&session.scope).await;
+        let tools = surface.map_err(unavailable)?.tools();
+        Ok(ListToolsResult::with_all_items(
+            tools.iter().map(blocks::tool).collect(),
+        ))
+    }
+}
+
+/// The call that was answered with a question, with the answer given.
+fn resumed(
+    session: &Session,
+    state: &str,
+    responses: Option<&BTreeMap<String, Value>>,
+) -> Result<Call, ErrorData> {
+    let Some((call, question)) = session.parked.take(state) else {
+        return Err(ErrorData::invalid_params(
+            "this requestState is unknown, was used, or has expired; call again without it",
+            None,
+        ));
+    };
+    let response = responses.and_then(|responses| responses.get(QUESTION));
+    let field = |name: &str| response.and_then(|response| response.get(name));
+    let action = field("action").and_then(Value::as_str);
+    question.answer(action.unwrap_or_default(), field("content"));
+    Ok(call)
+}
+
+/// Looks after a parked call when its time is over, if its session is still there.
+fn expire(session: WeakSession) {
+    tokio::spawn(async move {
+        tokio::time::sleep(super::parked::PATIENCE).await;
+        if let Some(session) = session.upgrade() {
+            session.parked.sweep();
+        }
+    });
+}
+
+fn unavailable(error: super::backend::BackendError) -> ErrorData {
+    ErrorData::internal_error(error.to_string(), None)
+}
+
+fn busy(why: &'static str) -> ErrorData {
+    ErrorData::new(BUSY, why, None)
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_resources()
+            .enable_logging()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(
+                Implementation::new("codecell", self.front.parts.version.as_str())
+                    .with_title("codecell"),
+            )
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        self.tools(&self.session(&context)).await
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.call(request, context).await
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let session = self.session(&context);
+        let saved = session.backend.saved(&session.scope);
+        let resources = saved
+            .iter()
+            .map(|value| blocks::saved_resource(&value.id, value.bytes));
+        Ok(ListResourcesResult::with_all_items(resources.collect()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let session = self.session(&context);
+        let kept = blocks::saved_id(&request.uri)
+            .and_then(|id| session.backend.read_saved(&session.scope, id));
+        let Some(json) = kept else {
+            return Err(ErrorData::resource_not_found(
+                "this session has kept nothing under this address",
+                None,
+            ));
+        };
+        let contents = ResourceContents::text(json, request.uri).with_mime_type("application/json");
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.session(&context).set_level(request.level);
+        Ok(())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        announce(context, &self.session);
+    }
+}
+
+/// Tells the client of a connection whenever the tools of now are described in other words.
+fn announce(context: NotificationContext<RoleServer>, session: &Arc<Session>) {
+    let mut changes = session.backend.changes();
+    let session = Arc::downgrade(session);
+    let peer = context.peer;
+    tokio::spawn(async move {
+        let mut known = described(&session).await;
+        while changes.changed().await.is_ok() && !peer.is_transport_closed() {
+            let now = described(&session).await;
+            if now.is_none() {
+                return;
+            }
+            if now != known {
+                known = now;
+                if peer.notify_tool_list_changed().await.is_err() {
+                    return;
+                }
+            }
+        }
+    });
+}
+
+/// How the tools are described now; `None` when the session is gone.
+async fn described(session: &WeakSession) -> Option<Arc<str>> {
+    let session = session.upgrade()?;
+    let surface = session.backend.surface(&session.scope).await.ok();
+    let tools = surface.map_or_else(Vec::new, |surface| surface.tools());
+    let exec = tools.first().map(|tool| Arc::clone(&tool.description));
+    Some(exec.unwrap_or_default())
+}
