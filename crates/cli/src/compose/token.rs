@@ -1,12 +1,14 @@
 //! The token of a server: made at its first start, in a file that only its owner reads.
 
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use codecell_codemode::Randomness;
+use rustix::fs::OFlags;
+use rustix::process::geteuid;
 
 use crate::error::CliError;
 
@@ -50,10 +52,16 @@ pub(crate) fn load_or_make(state: &Path, randomness: &dyn Randomness) -> Result<
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    let file = File::open(path)?;
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
+        .open(path)?;
     let about = file.metadata()?;
-    if !about.is_file() || about.mode() & 0o077 != 0 {
-        return Err(io::Error::other("others than its owner can read it"));
+    if !about.is_file() || about.uid() != geteuid().as_raw() {
+        return Err(io::Error::other("it is no file of this user"));
+    }
+    if about.mode() & 0o077 != 0 {
+        return Err(io::Error::other("others than its owner can reach it"));
     }
     let mut text = String::new();
     file.take(CHARS as u64 + 2).read_to_string(&mut text)?;
@@ -139,5 +147,10 @@ mod tests {
             fs::write(&token.path, wrong).expect("a file");
             assert!(load_or_make(state.path(), &randomness).is_err(), "{wrong}");
         }
+        let elsewhere = state.path().join("elsewhere");
+        fs::write(&elsewhere, token.text).expect("a file");
+        fs::remove_file(&token.path).expect("removed");
+        std::os::unix::fs::symlink(&elsewhere, &token.path).expect("a link");
+        assert!(load_or_make(state.path(), &randomness).is_err());
     }
 }

@@ -10,13 +10,15 @@ use std::sync::Arc;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorCode, Implementation, InputRequest,
-    InputRequiredResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
-    ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    CallToolRequestParams, CallToolResponse, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+    Implementation, InputRequest, InputRequiredResult, ListPromptsResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    SubscriptionFilter,
 };
-use rmcp::service::{NotificationContext, RequestContext, RoleServer};
-use serde_json::Value;
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use super::ask::ElicitingApprover;
 use super::backend::Backend;
@@ -119,7 +121,7 @@ impl Handler {
         };
         session.parked.sweep();
         let call = match &request.request_state {
-            Some(state) => resumed(&session, state, request.input_responses.as_ref())?,
+            Some(state) => self.resumed(&session, state, request.input_responses.as_ref())?,
             None => self.started(&session, request).await?,
         };
         let client = Client::of(&context, &session);
@@ -159,6 +161,30 @@ impl Handler {
         Ok(Call::start(&request.name, arguments, parts))
     }
 
+    /// The call that was answered with a question, with the answer given. Without one it is asked
+    /// again.
+    fn resumed(
+        &self,
+        session: &Session,
+        state: &str,
+        responses: Option<&BTreeMap<String, Value>>,
+    ) -> Result<Call, ErrorData> {
+        let Some((call, question)) = session.parked.take(state) else {
+            return Err(ErrorData::invalid_params(
+                "this requestState is unknown, was used, or has expired; call again without it",
+                None,
+            ));
+        };
+        match responses.and_then(|responses| responses.get(QUESTION)) {
+            Some(response) => {
+                let action = response.get("action").and_then(Value::as_str);
+                question.answer(action.unwrap_or_default(), response.get("content"));
+            }
+            None => self.front.parts.approver.put_back(question),
+        }
+        Ok(call)
+    }
+
     async fn tools(&self, session: &Session) -> Result<ListToolsResult, ErrorData> {
         let surface = session.backend.surface(&session.scope).await;
         let tools = surface.map_err(unavailable)?.tools();
@@ -166,25 +192,6 @@ impl Handler {
             tools.iter().map(blocks::tool).collect(),
         ))
     }
-}
-
-/// The call that was answered with a question, with the answer given.
-fn resumed(
-    session: &Session,
-    state: &str,
-    responses: Option<&BTreeMap<String, Value>>,
-) -> Result<Call, ErrorData> {
-    let Some((call, question)) = session.parked.take(state) else {
-        return Err(ErrorData::invalid_params(
-            "this requestState is unknown, was used, or has expired; call again without it",
-            None,
-        ));
-    };
-    let response = responses.and_then(|responses| responses.get(QUESTION));
-    let field = |name: &str| response.and_then(|response| response.get(name));
-    let action = field("action").and_then(Value::as_str);
-    question.answer(action.unwrap_or_default(), field("content"));
-    Ok(call)
 }
 
 /// Looks after a parked call when its time is over, if its session is still there.
@@ -211,6 +218,8 @@ impl ServerHandler for Handler {
             .enable_tools()
             .enable_tool_list_changed()
             .enable_resources()
+            // None at present; clients that ask all the same get a list.
+            .enable_prompts()
             .enable_logging()
             .build();
         ServerConfig::new(capabilities)
@@ -261,7 +270,7 @@ impl ServerHandler for Handler {
         let Some(json) = kept else {
             return Err(ErrorData::resource_not_found(
                 "this session has kept nothing under this address",
-                None,
+                Some(json!({"uri": request.uri})),
             ));
         };
         let contents = ResourceContents::text(json, request.uri).with_mime_type("application/json");
@@ -277,38 +286,116 @@ impl ServerHandler for Handler {
         Ok(())
     }
 
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::default())
+    }
+
+    async fn get_prompt(
+        &self,
+        _request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        Err(ErrorData::invalid_params(
+            "this server has no prompts; those of its servers are MCP.<server>.prompts in a program of exec",
+            None,
+        ))
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let mut accepted = SubscriptionFilter::new();
+        accepted.tools_list_changed = requested.tools_list_changed;
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let session = self.session(context.request_context());
+        let mut described = Described::new(&session).await;
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                is_other = described.changed() => {
+                    if !is_other {
+                        return Ok(());
+                    }
+                    // Whoever did not ask for this hears nothing.
+                    let _ = context.sink().notify_tool_list_changed().await;
+                }
+            }
+        }
+    }
+
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         announce(context, &self.session);
     }
 }
 
+/// How the tools are described, and when that has become other words.
+struct Described {
+    session: WeakSession,
+    changes: watch::Receiver<u64>,
+    known: Option<Arc<str>>,
+}
+
+impl Described {
+    async fn new(session: &Arc<Session>) -> Self {
+        let mut described = Self {
+            session: Arc::downgrade(session),
+            // Before the first look, so that no change falls in between.
+            changes: session.backend.changes(),
+            known: None,
+        };
+        described.known = described.now().await;
+        described
+    }
+
+    /// Waits until the description is another one; `false` when there will be none any more.
+    async fn changed(&mut self) -> bool {
+        while self.changes.changed().await.is_ok() {
+            let now = self.now().await;
+            if now.is_none() {
+                return false;
+            }
+            if now != self.known {
+                self.known = now;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The description of now; `None` when the session is gone.
+    async fn now(&self) -> Option<Arc<str>> {
+        let session = self.session.upgrade()?;
+        let surface = session.backend.surface(&session.scope).await.ok();
+        let tools = surface.map_or_else(Vec::new, |surface| surface.tools());
+        let exec = tools.first().map(|tool| Arc::clone(&tool.description));
+        Some(exec.unwrap_or_default())
+    }
+}
+
 /// Tells the client of a connection whenever the tools of now are described in other words.
 fn announce(context: NotificationContext<RoleServer>, session: &Arc<Session>) {
-    let mut changes = session.backend.changes();
     let session = Arc::downgrade(session);
     let peer = context.peer;
     tokio::spawn(async move {
-        let mut known = described(&session).await;
-        while changes.changed().await.is_ok() && !peer.is_transport_closed() {
-            let now = described(&session).await;
-            if now.is_none() {
+        let Some(mut described) = described(&session).await else {
+            return;
+        };
+        while described.changed().await && !peer.is_transport_closed() {
+            if peer.notify_tool_list_changed().await.is_err() {
                 return;
-            }
-            if now != known {
-                known = now;
-                if peer.notify_tool_list_changed().await.is_err() {
-                    return;
-                }
             }
         }
     });
 }
 
-/// How the tools are described now; `None` when the session is gone.
-async fn described(session: &WeakSession) -> Option<Arc<str>> {
-    let session = session.upgrade()?;
-    let surface = session.backend.surface(&session.scope).await.ok();
-    let tools = surface.map_or_else(Vec::new, |surface| surface.tools());
-    let exec = tools.first().map(|tool| Arc::clone(&tool.description));
-    Some(exec.unwrap_or_default())
+async fn described(session: &WeakSession) -> Option<Described> {
+    Some(Described::new(&session.upgrade()?).await)
 }

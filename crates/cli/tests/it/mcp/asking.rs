@@ -149,11 +149,18 @@ fn the_revision_without_questions_asks_by_its_answer() {
     // A state is good for one use.
     let third = client.request("tools/call", params.clone());
     assert_eq!(third["error"]["code"], -32602, "{third}");
-    // An answer that answers nothing is a no.
+    // An answer to something else is asked for again, nonsense is a no.
     params.as_object_mut().unwrap().remove("requestState");
     let first = client.request("tools/call", params.clone());
     params["requestState"] = first["result"]["requestState"].clone();
     params["inputResponses"] = json!({"other": accept("once")});
+    let again = client.request("tools/call", params.clone());
+    assert_eq!(
+        again["result"]["inputRequests"],
+        first["result"]["inputRequests"]
+    );
+    params["requestState"] = again["result"]["requestState"].clone();
+    params["inputResponses"] = json!({"approval": "yes"});
     let second = structured(&client.request("tools/call", params));
     assert_eq!(second["effects"]["notStarted"], 1, "{second}");
 }

@@ -1,7 +1,10 @@
 //! The MCP front as its clients meet it: the real binary, on pipes and over HTTP.
 
 mod asking;
+mod door;
+mod front_doors;
 mod pipes;
+mod policy;
 mod stdio;
 mod stopping;
 

@@ -86,6 +86,7 @@ fn saved_results_stay_for_the_session() {
     ] {
         let read = client.request("resources/read", json!({"uri": unknown}));
         assert_eq!(read["error"]["code"], -32002, "{unknown}: {read}");
+        assert_eq!(read["error"]["data"]["uri"], unknown);
     }
 }
 
@@ -101,6 +102,33 @@ fn a_value_that_is_too_large_becomes_a_link_that_can_be_read() {
     let read = client.request("resources/read", json!({"uri": link["uri"]}));
     let text = read["result"]["contents"][0]["text"].as_str().unwrap();
     assert_eq!(text.len(), 5002);
+}
+
+/// The smallest image there is: one transparent pixel.
+const PIXEL: &[u8] = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\0\0\0!\xf9\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
+
+#[test]
+fn an_image_that_a_cell_passes_on_arrives_as_an_image() {
+    let cli = Cli::new();
+    std::fs::write(cli.env.workspace().join("a.gif"), PIXEL).unwrap();
+    let mut client = Pipes::connected(&cli, &[]);
+    let id =
+        client.send_exec("return (await tools.callRaw('read', { path: 'a.gif' })).result.content");
+    let answer = client.answer(id);
+    let named = &structured(&answer)["value"][0];
+    assert_eq!(named["bytes"], PIXEL.len(), "{answer}");
+    let block = &answer["result"]["content"][1];
+    assert_eq!(
+        (&block["type"], &block["mimeType"]),
+        (&json!("image"), &json!("image/gif"))
+    );
+    let data = "R0lGODlhAQABAIAAAAAAAAAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==";
+    assert_eq!(block["data"], data, "{answer}");
+    // Written as output it arrives too, and not if it is not passed on.
+    let id = client.send_exec("json(await tools.callRaw('read', { path: 'a.gif' }))");
+    assert_eq!(client.answer(id)["result"]["content"][1]["data"], data);
+    let id = client.send_exec("await tools.callRaw('read', { path: 'a.gif' }); return 1");
+    assert!(client.answer(id)["result"]["content"].get(1).is_none());
 }
 
 #[test]

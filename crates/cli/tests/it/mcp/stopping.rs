@@ -12,7 +12,7 @@ const ALWAYS: [&str; 2] = ["--approve", "always"];
 const ENDLESS: &str = "await tools.write({ path: 'ready', content: '' }); \
     return await tools.exec({ command: 'echo $$ > pid; exec sleep 1000' })";
 
-fn until_runs(cli: &Cli) -> String {
+pub(super) fn until_runs(cli: &Cli) -> String {
     let end = std::time::Instant::now() + super::DEADLINE;
     loop {
         let pid = std::fs::read_to_string(cli.env.workspace().join("pid")).unwrap_or_default();
@@ -24,7 +24,7 @@ fn until_runs(cli: &Cli) -> String {
     }
 }
 
-fn until_gone(pid: &str) {
+pub(super) fn until_gone(pid: &str) {
     let end = std::time::Instant::now() + super::DEADLINE;
     let alive = || {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
