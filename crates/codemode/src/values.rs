@@ -3,7 +3,6 @@
 //! What a program sees of a result is decided here and nowhere else: its details, else its only
 //! text, else its content blocks, with references in the place of binary content.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use codecell_catalog::ToolId;
@@ -56,13 +55,12 @@ pub(crate) fn answer(
     }
     let value = match output.content.as_slice() {
         blocks if output.details.is_none() && !matches!(blocks, [ContentBlock::Text(_)]) => {
-            Cow::Owned(with_references(blocks, run))
+            with_references(blocks, run)
         }
-        _ => report.value().unwrap_or(Cow::Owned(Value::Null)),
+        _ => report.value().unwrap_or(Value::Null),
     };
     match value {
-        Cow::Owned(Value::String(text)) => Answer::Text(text),
-        Cow::Borrowed(Value::String(text)) => Answer::Text(text.clone()),
+        Value::String(text) => Answer::Text(text),
         value => json_answer(&value, tool, report.state),
     }
 }
@@ -71,8 +69,7 @@ fn json_answer(value: &Value, tool: &Arc<str>, state: CallState) -> Answer {
     if is_deeper_than(value, JSON_DEPTH_LEVELS) {
         return Answer::Reject(Rejection::reply_too_deep(tool, state, JSON_DEPTH_LEVELS));
     }
-    // What is JSON already has a text; this way is faster than by way of `Display`.
-    Answer::Json(serde_json::to_string(value).unwrap_or_default())
+    Answer::Json(value.to_string())
 }
 
 /// Looks no deeper than it has to.

@@ -17,6 +17,7 @@ use crate::options::{
     OutputOverflow, SnapshotStore, StoreKind, ToolRules, WebFetchOptions,
 };
 use crate::path::{KeyPath, Segment};
+use crate::servers;
 
 /// Makes options of a value that has been checked.
 pub(crate) fn build(raw: &Raw, overrides: &[Override]) -> Result<Config, ConfigError> {
@@ -31,6 +32,8 @@ pub(crate) fn build(raw: &Raw, overrides: &[Override]) -> Result<Config, ConfigE
     let exec = pointer(&effective, "/tools/exec")
         .cloned()
         .unwrap_or_default();
+    let idle_ttl = pointer(&effective, "/mcp/sessionIdleTtlMs").and_then(whole);
+    let idle_ttl = idle_ttl.unwrap_or_default();
     let config = Config {
         code_mode: code_mode(&completed_code_mode(&global)),
         tools: tool_rules(at("/tools")),
@@ -42,7 +45,8 @@ pub(crate) fn build(raw: &Raw, overrides: &[Override]) -> Result<Config, ConfigE
             allow_hosts: texts(at("/tools/webFetch/allowHosts")).unwrap_or_default(),
             allow_private_network: at("/tools/webFetch/allowPrivateNetwork") == Some(&json!(true)),
         },
-        mcp_servers: entries(at("/mcp/servers")),
+        mcp_servers: servers::build(at("/mcp/servers")),
+        mcp_idle_ttl_ms: idle_ttl,
         model_code_mode: model_code_mode(at("/agents/defaults/models")),
         agents: agents(raw, &global, overrides)?,
         effective: {
@@ -321,18 +325,9 @@ fn tool_rules(tools: Option<&Value>) -> ToolRules {
     }
 }
 
-fn texts(value: Option<&Value>) -> Option<Vec<String>> {
+pub(crate) fn texts(value: Option<&Value>) -> Option<Vec<String>> {
     let items = value?.as_array()?.iter();
     Some(items.filter_map(Value::as_str).map(str::to_owned).collect())
-}
-
-fn entries(value: Option<&Value>) -> BTreeMap<String, Value> {
-    let fields = value.and_then(Value::as_object);
-    fields
-        .into_iter()
-        .flatten()
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect()
 }
 
 fn model_code_mode(models: Option<&Value>) -> BTreeMap<String, bool> {

@@ -188,22 +188,63 @@ impl Walk<'_> {
         }
     }
 
-    fn server(&self, fields: &Map<String, Value>, path: &KeyPath) -> Result<(), ConfigError> {
-        for name in ["command", "url"] {
-            match fields.get(name) {
-                None | Some(Value::String(_)) => {}
-                Some(other) => {
-                    return Err(self.wrong_type(&path.key(name), "a text".to_owned(), other));
-                }
-            }
+    /// A server is reached in one way, and no bound is set twice.
+    fn server(&mut self, fields: &Map<String, Value>, path: &KeyPath) -> Result<(), ConfigError> {
+        self.object(keys::SERVER, fields, path)?;
+        if !fields.contains_key("command") && !fields.contains_key("url") {
+            return Err(ConfigError::Missing {
+                at: self.raw.origin(path),
+                key: path.clone(),
+                needs: "`command` (a program to start) or `url` (a server to reach)".to_owned(),
+            });
         }
-        if fields.contains_key("command") || fields.contains_key("url") {
+        let exclusive = [
+            ("command", "url", "a server is started or reached, not both"),
+            (
+                "timeout",
+                "requestTimeoutMs",
+                "both are the time of one request",
+            ),
+            (
+                "connectTimeout",
+                "connectionTimeoutMs",
+                "both are the time of starting and listing",
+            ),
+        ];
+        let both = exclusive
+            .iter()
+            .find(|(one, other, _)| fields.contains_key(*one) && fields.contains_key(*other));
+        if let Some((one, other, why)) = both {
+            return Err(ConfigError::Conflict {
+                at: self.raw.origin(&path.key(other)),
+                key: path.key(one),
+                other: path.key(other),
+                why: (*why).to_owned(),
+            });
+        }
+        self.server_transport(fields, path)
+    }
+
+    fn server_transport(
+        &self,
+        fields: &Map<String, Value>,
+        path: &KeyPath,
+    ) -> Result<(), ConfigError> {
+        let transport = fields.get("transport").and_then(Value::as_str);
+        let is_process = fields.contains_key("command");
+        if transport.is_none_or(|transport| (transport == "stdio") == is_process) {
             return Ok(());
         }
-        Err(ConfigError::Missing {
-            at: self.raw.origin(path),
-            key: path.clone(),
-            needs: "`command` (a program to start) or `url` (a server to reach)".to_owned(),
+        let (needed, why) = match is_process {
+            true => ("command", "a program is spoken with over stdio"),
+            false => ("url", "an address is spoken with over HTTP"),
+        };
+        let other = path.key("transport");
+        Err(ConfigError::Conflict {
+            at: self.raw.origin(&other),
+            key: path.key(needed),
+            other,
+            why: why.to_owned(),
         })
     }
 

@@ -236,6 +236,15 @@ pub enum ConfigError {
         /// The text.
         path: String,
     },
+    /// A file that names no MCP servers.
+    #[error(
+        "{} names no MCP servers; it should have an object `mcpServers` of servers by name, each with `command` or `url`",
+        .path.display()
+    )]
+    NoServers {
+        /// The file.
+        path: PathBuf,
+    },
     /// An override that is not of the form `PATH=VALUE`.
     #[error(
         "`{text}` is not an override; write PATH=VALUE, for example tools.codeMode.timeoutMs=20000"

@@ -56,7 +56,7 @@ pub enum Kind {
     Map(&'static Kind),
     /// A list of values of one kind.
     List(&'static Kind),
-    /// An MCP server: an object with `command` or `url`, otherwise kept as written.
+    /// An MCP server: an object with the keys of [`SERVER`], one of `command` and `url` among them.
     Server,
     /// Anything; not looked at.
     Free,
@@ -528,9 +528,112 @@ const AGENTS: &[Key] = &[
     key("list", Kind::List(&Kind::Object(AGENT)), "The agents."),
 ];
 
+const TOOL_FILTER: &[Key] = &[
+    key(
+        "include",
+        Kind::Texts,
+        "Only tools with these names; `*` is any run of characters.",
+    ),
+    key("exclude", Kind::Texts, "No tools with these names."),
+];
+
+/// `mcp.servers.<name>`: all its keys. Each server has `command` or `url`.
+pub const SERVER: &[Key] = &[
+    key(
+        "command",
+        Kind::Text,
+        "The program to start: a path, or a name to be found in PATH.",
+    ),
+    key("args", Kind::Texts, "Its arguments."),
+    key(
+        "env",
+        Kind::Map(&Kind::Text),
+        "Variables of its environment; besides these it gets PATH, HOME and the like, and nothing else.",
+    ),
+    key(
+        "cwd",
+        Kind::Text,
+        "The folder to start it in; by default the workspace.",
+    ),
+    key("url", Kind::Text, "The address of a server to reach."),
+    key(
+        "transport",
+        Kind::Choice(&["stdio", "streamable-http", "sse"], None),
+        "How it is spoken with; by default stdio with `command`, streamable-http with `url`.",
+    ),
+    key(
+        "headers",
+        Kind::Map(&Kind::Text),
+        "Headers of every request.",
+    ),
+    key(
+        "auth",
+        Kind::Choice(&["oauth"], None),
+        "How the server learns who asks, where a header is not enough.",
+    ),
+    server_number("timeout", [1, 86_400], "s", REQUEST_TIME),
+    server_number("requestTimeoutMs", [100, 86_400_000], "ms", REQUEST_TIME),
+    server_number("connectTimeout", [1, 3_600], "s", CONNECT_TIME),
+    server_number("connectionTimeoutMs", [100, 3_600_000], "ms", CONNECT_TIME),
+    key(
+        "supportsParallelToolCalls",
+        Kind::Flag(true),
+        "Whether calls may overlap; with false they take turns.",
+    ),
+    key(
+        "sslVerify",
+        Kind::Flag(true),
+        "Whether the server's certificate is checked.",
+    ),
+    key(
+        "clientCert",
+        Kind::Text,
+        "The file of our certificate, in PEM form.",
+    ),
+    key(
+        "clientKey",
+        Kind::Text,
+        "The file of its key, in PEM form; by default in the certificate's file.",
+    ),
+    key(
+        "toolFilter",
+        Kind::Object(TOOL_FILTER),
+        "Which of its tools exist.",
+    ),
+    key(
+        "enabled",
+        Kind::Flag(true),
+        "Whether the server is used at all.",
+    ),
+];
+
+const REQUEST_TIME: &str = "How long one request may take; by default 60 s.";
+const CONNECT_TIME: &str = "How long starting and listing may take; by default 30 s.";
+
+/// A bound of one server that is left open where it is not set.
+const fn server_number(
+    name: &'static str,
+    [min, max]: [u64; 2],
+    unit: &'static str,
+    doc: &'static str,
+) -> Key {
+    let clamp = Clamp {
+        default: None,
+        min,
+        max,
+        unit,
+    };
+    key(name, Kind::Integer(clamp), doc)
+}
+
 const MCP: &[Key] = &[
     key("servers", Kind::Map(&Kind::Server), "MCP servers by name."),
-    ignored("sessionIdleTtlMs"),
+    number(
+        "sessionIdleTtlMs",
+        [600_000, 0, 86_400_000],
+        "ms",
+        "How long a server that nobody calls stays up; 0 keeps it up.",
+    ),
 ];
 
 /// The whole configuration.
@@ -593,6 +696,7 @@ impl Kind {
     pub(crate) fn keys(&self) -> Option<&'static [Key]> {
         match self {
             Self::Object(keys) | Self::FlagOrObject(keys) => Some(keys),
+            Self::Server => Some(SERVER),
             _ => None,
         }
     }

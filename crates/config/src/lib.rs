@@ -16,20 +16,24 @@ mod check;
 mod document;
 mod edit;
 mod error;
+mod foreign;
 pub mod keys;
 mod load;
 mod options;
 mod outline;
 mod path;
 mod schema;
+mod servers;
 
 pub use document::{MAX_CONFIG_BYTES, MAX_CONFIG_DEPTH, MAX_INCLUDE_DEPTH, Sources};
 pub use edit::set_in_text;
 pub use error::{ConfigError, Origin};
+pub use foreign::{Foreign, ForeignServer, RefusedServer, VariableUse, Variables, read_servers};
 pub use load::{LoadRequest, Loaded, Override, Report, load};
 pub use options::{
     AgentOptions, AskFallback, Clamped, CodeModeOptions, Config, Enabled, ExecOptions, Language,
-    OutputOverflow, Setting, SnapshotStore, StoreKind, ToolRules, WebFetchOptions,
+    McpEndpoint, McpServerOptions, OutputOverflow, Setting, SnapshotStore, StoreKind, ToolRules,
+    WebFetchOptions,
 };
 pub use path::{KeyPath, Segment};
 pub use schema::{clamp_table_markdown, schema};

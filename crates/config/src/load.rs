@@ -219,9 +219,13 @@ pub(crate) fn known(path: &KeyPath) -> Result<&'static Kind, ConfigError> {
             (Kind::Object(keys) | Kind::FlagOrObject(keys), Segment::Key(name)) => {
                 &keys::find(keys, name).ok_or_else(|| unknown(keys))?.kind
             }
+            (Kind::Server, Segment::Key(name)) => {
+                let keys = keys::SERVER;
+                &keys::find(keys, name).ok_or_else(|| unknown(keys))?.kind
+            }
             (Kind::Map(each), Segment::Key(_)) | (Kind::List(each), Segment::Index(_)) => each,
             (Kind::Texts | Kind::Choices(_), Segment::Index(_)) => &Kind::Text,
-            (Kind::Free | Kind::Ignored | Kind::Server, _) => kind,
+            (Kind::Free | Kind::Ignored, _) => kind,
             _ => return Err(unknown(kind.keys().unwrap_or_default())),
         };
     }

@@ -4,6 +4,7 @@
 //! other way leads to them than [`crate::load`].
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -212,6 +213,66 @@ pub struct WebFetchOptions {
     pub allow_private_network: bool,
 }
 
+/// How an MCP server is reached.
+#[derive(Clone, PartialEq, Eq)]
+pub enum McpEndpoint {
+    /// A program to start.
+    Command {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Variables of its environment.
+        env: BTreeMap<String, String>,
+        /// The folder to start it in.
+        cwd: Option<String>,
+    },
+    /// An address.
+    Url {
+        /// The address.
+        url: String,
+        /// Whether the older transport with an event stream is meant.
+        is_sse: bool,
+        /// Headers of every request.
+        headers: BTreeMap<String, String>,
+        /// Whether OAuth says who asks.
+        is_oauth: bool,
+        /// Whether the certificate is checked.
+        verifies_certificate: bool,
+        /// The files of our certificate and its key.
+        client_certificate: Option<(String, Option<String>)>,
+    },
+}
+
+impl fmt::Debug for McpEndpoint {
+    /// Without arguments, variables and headers, which may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Command { command, .. } => f.debug_tuple("Command").field(command).finish(),
+            Self::Url { url, .. } => f.debug_tuple("Url").field(url).finish(),
+        }
+    }
+}
+
+/// `mcp.servers.<name>`, checked and clamped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McpServerOptions {
+    /// How it is reached.
+    pub endpoint: McpEndpoint,
+    /// The time of one request, in milliseconds, where it is set.
+    pub request_timeout_ms: Option<u64>,
+    /// The time of starting and listing, in milliseconds, where it is set.
+    pub connect_timeout_ms: Option<u64>,
+    /// Whether calls may overlap.
+    pub is_parallel: bool,
+    /// Only tools with these names; an empty list is all.
+    pub include_tools: Vec<String>,
+    /// No tools with these names.
+    pub exclude_tools: Vec<String>,
+    /// Whether the server is used at all.
+    pub is_enabled: bool,
+}
+
 /// What holds for one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentOptions {
@@ -230,7 +291,8 @@ pub struct Config {
     pub(crate) tools: ToolRules,
     pub(crate) exec: ExecOptions,
     pub(crate) web_fetch: WebFetchOptions,
-    pub(crate) mcp_servers: BTreeMap<String, Value>,
+    pub(crate) mcp_servers: BTreeMap<String, McpServerOptions>,
+    pub(crate) mcp_idle_ttl_ms: u64,
     pub(crate) model_code_mode: BTreeMap<String, bool>,
     pub(crate) agents: Vec<AgentOptions>,
     /// Raw values with defaults and clamps worked in, for [`Config::get`].
@@ -259,9 +321,14 @@ impl Config {
         &self.web_fetch
     }
 
-    /// `mcp.servers` by name, as written; only their outer shape is checked.
-    pub fn mcp_servers(&self) -> &BTreeMap<String, Value> {
+    /// `mcp.servers` by name, those that are not enabled included.
+    pub fn mcp_servers(&self) -> &BTreeMap<String, McpServerOptions> {
         &self.mcp_servers
+    }
+
+    /// How long an MCP server that nobody calls stays up, in milliseconds; 0 keeps it up.
+    pub fn mcp_idle_ttl_ms(&self) -> u64 {
+        self.mcp_idle_ttl_ms
     }
 
     /// `agents.defaults.models["provider/model"].codeMode`, where it is set.

@@ -80,11 +80,12 @@ fn of_kind(kind: &Kind) -> Value {
         Kind::FlagOrObject(keys) => json!({"anyOf": [{"type": "boolean"}, of_object(keys)]}),
         Kind::Map(each) => json!({"type": "object", "additionalProperties": of_kind(each)}),
         Kind::List(each) => json!({"type": "array", "items": of_kind(each)}),
-        Kind::Server => json!({
-            "type": "object",
-            "properties": {"command": {"type": "string"}, "url": {"type": "string"}},
-            "anyOf": [{"required": ["command"]}, {"required": ["url"]}],
-        }),
+        Kind::Server => {
+            let mut schema = of_object(keys::SERVER);
+            let one_of = json!({"oneOf": [{"required": ["command"]}, {"required": ["url"]}]});
+            merge(&mut schema, one_of);
+            schema
+        }
         Kind::OnlyOpen(words, advice) => json!({"enum": words, "description": advice}),
         Kind::Free | Kind::Ignored | Kind::Restricting(_) => json!({}),
     }

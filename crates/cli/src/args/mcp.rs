@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use clap::Args;
 
-use super::RightsArgs;
+use super::{McpCommand, RightsArgs};
 
 /// `codecell mcp`.
 #[derive(Debug, Args)]
@@ -18,9 +18,13 @@ use super::RightsArgs;
         With `--http` many clients share one process, each with sessions of its own. They show the token \
         that lies in the state folder, as `Authorization: Bearer TOKEN`; the command says where.\n\n\
         Every tool that is not marked as reading only asks first: in the client, if that can ask. With \
-        `--approve` you answer for it."
+        `--approve` you answer for it.",
+    args_conflicts_with_subcommands = true
 )]
 pub(crate) struct McpArgs {
+    /// What to do instead of serving.
+    #[command(subcommand)]
+    pub(crate) command: Option<McpCommand>,
     /// How to serve.
     #[command(flatten)]
     pub(crate) serve: ServeArgs,

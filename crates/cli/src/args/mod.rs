@@ -6,6 +6,7 @@
 mod commands;
 mod mcp;
 mod parse;
+mod servers;
 
 use std::path::PathBuf;
 
@@ -17,6 +18,7 @@ pub(crate) use commands::{
 };
 pub(crate) use mcp::{McpArgs, ServeArgs};
 pub(crate) use parse::{Parsed, parse, wants_json};
+pub(crate) use servers::McpCommand;
 
 /// Runs small JavaScript and TypeScript programs over your tools, in a sealed sandbox.
 ///
@@ -50,6 +52,9 @@ pub(crate) struct GlobalArgs {
     /// Read this configuration file and no other
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Add the MCP servers of this file, as other MCP clients write it; may be given several times
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) mcp_config: Vec<PathBuf>,
     /// The folder that file tools are confined to [default: the current folder]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,

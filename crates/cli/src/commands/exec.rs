@@ -95,8 +95,13 @@ impl Errand {
     ) -> Result<Exit, CliError> {
         let settings = Arc::new(settings);
         let store = store::open(&settings)?;
-        let tooling = Tooling::build(base, &settings, &rights.filter, rights.approve)?;
-        block_on(self.go(base, &settings, &tooling, store))
+        block_on(async {
+            let tooling =
+                Tooling::build(base, &settings, &rights.filter, rights.approve, None).await?;
+            let ended = self.go(base, &settings, &tooling, store).await;
+            tooling.close_servers().await;
+            ended
+        })
     }
 
     async fn go(

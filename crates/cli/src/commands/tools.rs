@@ -43,18 +43,19 @@ pub(crate) fn run(base: &Base, args: ToolsArgs) -> Result<Exit, CliError> {
     }
 }
 
-fn open(
-    base: &Base,
-    filter: &FilterArgs,
-    approve: ApproveMode,
-) -> Result<(Settings, Tooling), CliError> {
+/// The catalog, to be looked at: the servers behind it are not needed any more.
+fn open(base: &Base, filter: &FilterArgs) -> Result<(Settings, Tooling), CliError> {
     let settings = base.settings(&[])?;
-    let tooling = Tooling::build(base, &settings, filter, approve)?;
+    let tooling = block_on(async {
+        let tooling = Tooling::build(base, &settings, filter, ApproveMode::Never, None).await?;
+        tooling.close_servers().await;
+        Ok(tooling)
+    })?;
     Ok((settings, tooling))
 }
 
 fn list(base: &Base, filter: &FilterArgs) -> Result<Exit, CliError> {
-    let (_, tooling) = open(base, filter, ApproveMode::Never)?;
+    let (_, tooling) = open(base, filter)?;
     let entries = tooling.set.catalog().entries();
     if base.streams.json() {
         let entries: Vec<CompactEntry<'_>> = entries.iter().map(Entry::compact).collect();
@@ -108,7 +109,7 @@ struct Found<'a> {
 }
 
 fn search(base: &Base, queries: Vec<String>, limit: Option<usize>) -> Result<Exit, CliError> {
-    let (settings, tooling) = open(base, &FilterArgs::default(), ApproveMode::Never)?;
+    let (settings, tooling) = open(base, &FilterArgs::default())?;
     let options = &settings.agent.code_mode;
     let default = usize::try_from(options.search_default_limit()).unwrap_or(usize::MAX);
     let most = usize::try_from(options.max_search_limit()).unwrap_or(usize::MAX);
@@ -156,7 +157,7 @@ fn hit_text(base: &Base, hit: &Hit<'_>) -> String {
 }
 
 fn describe(base: &Base, id: &str) -> Result<Exit, CliError> {
-    let (_, tooling) = open(base, &FilterArgs::default(), ApproveMode::Never)?;
+    let (_, tooling) = open(base, &FilterArgs::default())?;
     let entry = tooling
         .set
         .catalog()
@@ -203,8 +204,9 @@ fn description(base: &Base, tooling: &Tooling, entry: &Entry) -> String {
 
 fn call(base: &Base, id: &str, input: Option<&str>, rights: &RightsArgs) -> Result<Exit, CliError> {
     let args = arguments(input)?;
-    let (settings, tooling) = open(base, &rights.filter, rights.approve)?;
+    let settings = base.settings(&[])?;
     let report = block_on(async {
+        let tooling = Tooling::build(base, &settings, &rights.filter, rights.approve, None).await?;
         let core = Arc::clone(&tooling.core);
         let interrupts = Interrupts::listen(Arc::clone(&base.streams), move || core.kill_all())
             .map_err(|error| unavailable("to listen for signals", &error))?;
@@ -221,14 +223,15 @@ fn call(base: &Base, id: &str, input: Option<&str>, rights: &RightsArgs) -> Resu
             .executor
             .call(&tooling.set, request, Arc::new(NoProgress));
         let report = tooling.activity.show_while(&base.streams, call).await;
-        Ok((report, interrupts.asked().is_cancelled()))
+        tooling.close_servers().await;
+        Ok((report, interrupts.asked().is_cancelled(), tooling))
     });
-    let (report, interrupted) = report?;
+    let (report, interrupted, tooling) = report?;
     if let Some(failure) = report.failure() {
         return Err(failed(&report, failure, interrupted, &tooling));
     }
     let value = report.value().unwrap_or_default();
-    match &*value {
+    match &value {
         Value::String(text) if !base.streams.json() => base.streams.out_foreign(text)?,
         value if base.streams.json() => base.streams.out_json(value)?,
         value => base

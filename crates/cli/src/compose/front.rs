@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use super::code_mode;
 use super::settings::Settings;
 use super::tooling::Tooling;
+use crate::commands::mcp::serve::UPSTREAM_PATIENCE;
 
 /// Code mode as the front's backend.
 pub(crate) struct FrontBackend {
@@ -86,6 +87,9 @@ fn same(then: &[Arc<dyn Tool>], now: &[Arc<dyn Tool>]) -> bool {
 #[async_trait]
 impl Backend for FrontBackend {
     async fn surface(&self, session: &SessionScope) -> Result<Arc<dyn ModelSurface>, BackendError> {
+        if let Some(servers) = &self.tooling.servers {
+            servers.refresh_within(UPSTREAM_PATIENCE).await;
+        }
         let mut options = self.options.clone();
         if !session.may_suspend {
             options.park = Park::Never;
@@ -112,7 +116,10 @@ impl Backend for FrontBackend {
     }
 
     fn changes(&self) -> watch::Receiver<u64> {
-        self.changes.subscribe()
+        match &self.tooling.servers {
+            Some(servers) => servers.changes(),
+            None => self.changes.subscribe(),
+        }
     }
 
     fn random_bits(&self) -> u128 {

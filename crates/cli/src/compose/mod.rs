@@ -8,6 +8,7 @@ pub(crate) mod engine;
 pub(crate) mod front;
 pub(crate) mod logs;
 pub(crate) mod runtime;
+pub(crate) mod servers;
 pub(crate) mod settings;
 pub(crate) mod store;
 pub(crate) mod token;

@@ -8,7 +8,7 @@ use codecell_config::{
     AgentOptions, ConfigError, LoadRequest, Loaded, MAX_CONFIG_BYTES, Override, Sources, load,
 };
 
-use super::Base;
+use super::{Base, servers};
 use crate::error::CliError;
 use crate::surroundings::{ConfigFile, ConfigOrigin};
 
@@ -56,13 +56,16 @@ impl Base {
     /// [`CliError::Config`].
     pub(crate) fn load(&self, overrides: &[String]) -> Result<Loaded, CliError> {
         let file = self.config_file()?;
-        let overrides = overrides.iter().map(|text| Override::parse(text));
+        let typed = overrides.iter().map(|text| Override::parse(text));
+        let typed: Vec<_> = typed.collect::<Result<_, _>>().map_err(refused)?;
+        let mut overrides = servers::overrides(self)?;
+        overrides.extend(typed);
         let request = LoadRequest {
             must_exist: file
                 .as_ref()
                 .is_some_and(|file| file.origin != ConfigOrigin::Default),
             file: file.map(|file| file.path),
-            overrides: overrides.collect::<Result<_, _>>().map_err(refused)?,
+            overrides,
         };
         load_request(&request).map_err(refused)
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use codecell_catalog::{ResolveError, Scope};
+use codecell_mcp::client::Pool;
 use codecell_tools::core::{CoreOptions, CoreTools, WebOptions};
 use codecell_tools::{
     ApprovalDesk, ApprovalMode, ApprovalOptions, Approver, CallContext, EventSink, Executor,
@@ -14,7 +15,7 @@ use codecell_tools::{
 };
 
 use super::settings::{Settings, refused_policy};
-use super::{Base, convert};
+use super::{Base, convert, servers};
 use crate::activity::Activity;
 use crate::approve::TerminalApprover;
 use crate::args::{ApproveMode, FilterArgs};
@@ -26,6 +27,8 @@ use crate::surroundings::ConfigFile;
 pub(crate) struct Tooling {
     /// The core tools; dropping them kills what runs in the background.
     pub(crate) core: Arc<CoreTools>,
+    /// The MCP servers, if there are any; dropping them ends them.
+    pub(crate) servers: Option<Arc<Pool>>,
     /// What policy left.
     pub(crate) set: ToolSet,
     /// Where tools come from.
@@ -41,31 +44,41 @@ pub(crate) struct Tooling {
 }
 
 impl Tooling {
-    /// Opens the workspace, makes the tools and applies policy.
+    /// Opens the workspace, brings up the MCP servers, makes the tools and applies policy. Servers
+    /// that take longer than `patience` go on starting; without it each has its own time.
     ///
     /// # Errors
     ///
     /// [`CliError::Config`] when rules contradict each other or leave nothing,
     /// [`CliError::Workspace`] when the workspace cannot be opened.
-    pub(crate) fn build(
+    pub(crate) async fn build(
         base: &Base,
         settings: &Settings,
         filter: &FilterArgs,
         approve: ApproveMode,
+        patience: Option<Duration>,
     ) -> Result<Self, CliError> {
         let core = Arc::new(open_core(base, settings)?);
         let config = &settings.loaded.config;
         let rules = convert::policy(config.tools(), &settings.agent, &filter.allow, &filter.deny)
             .map_err(|error| refused_policy(&error))?;
         let policy = Policy::build(&rules).map_err(|error| refused_policy(&error))?;
-        let sources: Vec<Arc<dyn ToolSource>> = vec![Arc::clone(&core) as _];
+        let servers = servers::open(base, settings)?;
+        if let Some(pool) = &servers {
+            connect(base, pool, patience).await;
+        }
+        let sources = sources(&core, servers.as_ref());
         let set = ToolSet::build(&sources, &policy).map_err(|error| refused_policy(&error))?;
+        let absent = absent_servers(&sources);
         for (label, entry) in set.unknown_allow_entries() {
+            if could_name_one_of(&absent, entry) {
+                continue;
+            }
             base.streams.warn(&format!(
                 "`{entry}`, allowed by {label}, names no tool that exists here"
             ));
         }
-        for unknown in unknown_denials(&core, settings, &filter.deny)? {
+        for unknown in unknown_denials(&sources, settings, &filter.deny)? {
             if unknown.place == TYPED_DENIAL {
                 return Err(unknown.into_error());
             }
@@ -82,6 +95,7 @@ impl Tooling {
         });
         Ok(Self {
             core,
+            servers,
             set,
             sources,
             policy,
@@ -122,6 +136,68 @@ impl Tooling {
     pub(crate) fn set_of_now(&self) -> Result<ToolSet, ToolSetError> {
         ToolSet::build(&self.sources, &self.policy)
     }
+
+    /// Ends the MCP servers, gently at first. What is still needed of them is lost.
+    pub(crate) async fn close_servers(&self) {
+        if let Some(pool) = &self.servers {
+            pool.close().await;
+        }
+    }
+}
+
+/// Brings up the servers, and says which of them cannot be used.
+async fn connect(base: &Base, pool: &Pool, patience: Option<Duration>) {
+    match patience {
+        Some(patience) => pool.refresh_within(patience).await,
+        None => pool.refresh().await,
+    }
+    for (name, state) in pool.states() {
+        if let Some(reason) = &state.unavailable {
+            base.streams
+                .warn(&format!("the MCP server `{name}` is unavailable: {reason}"));
+        }
+        let left_out = state.listing.iter().flat_map(|listing| &listing.left_out);
+        for left_out in left_out {
+            base.streams.explain(&format!(
+                "the tool `{}` of the MCP server `{name}` is left out: {}",
+                left_out.tool, left_out.reason
+            ));
+        }
+    }
+}
+
+/// Where the tools come from.
+pub(crate) fn sources(
+    core: &Arc<CoreTools>,
+    servers: Option<&Arc<Pool>>,
+) -> Vec<Arc<dyn ToolSource>> {
+    let core = Arc::clone(core) as Arc<dyn ToolSource>;
+    let servers = servers.map(|pool| Arc::clone(pool) as Arc<dyn ToolSource>);
+    std::iter::once(core).chain(servers).collect()
+}
+
+/// The MCP servers whose tools are not known now.
+fn absent_servers(sources: &[Arc<dyn ToolSource>]) -> Vec<String> {
+    let servers = sources.iter().flat_map(|source| source.servers());
+    servers
+        .filter(|server| server.unavailable.is_some())
+        .map(|server| server.name)
+        .collect()
+}
+
+/// Whether an entry of a list could name a tool of a server whose tools are not known.
+fn could_name_one_of(servers: &[String], entry: &str) -> bool {
+    let rules = PolicyOptions {
+        scopes: vec![PolicyRules {
+            allow: Some(vec![entry.to_owned()]),
+            ..PolicyRules::new("")
+        }],
+        ..PolicyOptions::default()
+    };
+    Policy::build(&rules).is_ok_and(|policy| {
+        let mut servers = servers.iter();
+        servers.any(|server| policy.could_admit_server(server))
+    })
 }
 
 /// The place of what was typed.
@@ -170,7 +246,7 @@ impl fmt::Display for UnknownDenial {
 ///
 /// [`CliError::Config`] for rules or tools that contradict each other.
 pub(crate) fn unknown_denials(
-    core: &Arc<CoreTools>,
+    sources: &[Arc<dyn ToolSource>],
     settings: &Settings,
     typed: &[String],
 ) -> Result<Vec<UnknownDenial>, CliError> {
@@ -199,16 +275,18 @@ pub(crate) fn unknown_denials(
         ..PolicyOptions::default()
     };
     let policy = Policy::build(&rules).map_err(|error| refused_policy(&error))?;
-    let tools = core.tools();
+    let tools: Vec<_> = sources.iter().flat_map(|source| source.tools()).collect();
     let definitions: Vec<_> = tools.iter().map(|tool| tool.definition()).collect();
     let unknown = policy.unknown_entries(&definitions);
     if unknown.is_empty() {
         return Ok(Vec::new());
     }
-    let sources: [Arc<dyn ToolSource>; 1] = [Arc::clone(core) as _];
     let all =
-        ToolSet::build(&sources, &Policy::default()).map_err(|error| refused_policy(&error))?;
-    let found = unknown.into_iter().map(|(place, entry)| UnknownDenial {
+        ToolSet::build(sources, &Policy::default()).map_err(|error| refused_policy(&error))?;
+    let absent = absent_servers(sources);
+    let unknown = unknown.into_iter();
+    let unknown = unknown.filter(|(_, entry)| !could_name_one_of(&absent, entry));
+    let found = unknown.map(|(place, entry)| UnknownDenial {
         place: place.to_owned(),
         entry: entry.to_owned(),
         near: match all.catalog().resolve_in(entry, Scope::All) {

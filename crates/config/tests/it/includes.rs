@@ -1,6 +1,6 @@
 //! `$include` and `${VAR}`.
 
-use crate::support::{World, setting};
+use crate::support::{World, path, setting};
 
 #[test]
 fn files_merge_in_order_and_own_keys_win() {
@@ -91,7 +91,7 @@ fn variables_are_replaced_in_texts() {
         .variable("NAME", "${NAME}!");
     let loaded = world.load(&[]).unwrap();
     insta::assert_snapshot!(
-        loaded.config.mcp_servers()["a"],
+        loaded.config.get(&path("mcp.servers.a")).unwrap().value,
         @r#"{"command":"/h/bin/${NAME}!","args":["${NAME}","$NAME","${lower}","$$","${NAME","$${","a${NAME}b${NAME}!"]}"#
     );
     insta::assert_snapshot!(

@@ -1,6 +1,6 @@
 //! Layers: who wins, and what `config get` says about where a value came from.
 
-use codecell_config::{AskFallback, Enabled, LoadRequest, Origin, Override};
+use codecell_config::{AskFallback, Enabled, LoadRequest, McpEndpoint, Origin, Override};
 use serde_json::json;
 
 use crate::support::{World, loaded, path, setting};
@@ -97,7 +97,7 @@ fn the_other_options_are_read() {
         "{ tools: { exec: { askFallback: 'full', timeoutMs: 5000, security: 'full' },
              webFetch: { allowHosts: ['*.example.com'], allowPrivateNetwork: true },
              alsoAllow: ['web'], profile: 'minimal' },
-           mcp: { servers: { 'a.b': { command: 'x', anything: [1] } } },
+           mcp: { servers: { 'a.b': { command: 'x', args: ['y'], timeout: 5 } }, sessionIdleTtlMs: 7 },
            agents: { defaults: { models: { 'p/m': { codeMode: true }, 'p/n': { alias: 'n' } } } } }",
     )
     .config;
@@ -106,9 +106,16 @@ fn the_other_options_are_read() {
     assert_eq!(config.web_fetch().allow_hosts, ["*.example.com"]);
     assert!(config.web_fetch().allow_private_network);
     assert_eq!(config.tools().also_allow, ["web"]);
+    let server = &config.mcp_servers()["a.b"];
+    assert_eq!(server.request_timeout_ms, Some(5_000));
+    assert!(server.is_enabled && server.is_parallel);
+    assert_eq!(config.mcp_idle_ttl_ms(), 7);
+    let McpEndpoint::Command { command, args, .. } = &server.endpoint else {
+        panic!("a command");
+    };
     assert_eq!(
-        config.mcp_servers()["a.b"],
-        json!({"command": "x", "anything": [1]})
+        (command.as_str(), args.as_slice()),
+        ("x", &["y".to_owned()][..])
     );
     assert_eq!(config.model_code_mode("p/m"), Some(true));
     assert_eq!(config.model_code_mode("p/n"), None);

@@ -1,12 +1,10 @@
 //! The front on stdin and stdout: one client, one session, nothing but protocol.
 
-use std::collections::HashSet;
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::ServiceExt as _;
-use rmcp::model::{ClientNotification, JsonRpcMessage, RequestId};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -16,14 +14,12 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::handler::{Door, Front, FrontParts, Handler};
-use super::session::MAX_CALLS;
 
 /// The longest message that is read; a longer one is skipped.
 const MAX_MESSAGE_BYTES: usize = 4 << 20;
 
-/// Requests without an answer, and messages that wait to be written; beyond either nothing is read.
-/// Well above the calls of a session, so that answers to questions of ours are read.
-const MAX_OPEN: usize = 4 * MAX_CALLS;
+/// Answers that wait to be written; beyond it nothing is read.
+const MAX_UNWRITTEN: usize = 256;
 
 /// Why the connection did not come to be.
 #[derive(Debug, thiserror::Error)]
@@ -73,81 +69,32 @@ where
     }
 }
 
-/// A transport that reads no further while its client does not read what was written for it, or has
-/// asked for more than anybody answers at once.
+/// A transport that reads no further while its client does not read what was written for it.
 struct Bounded<T> {
     inner: T,
-    open: Arc<Open>,
+    unwritten: Arc<Unwritten>,
 }
 
-/// What the client still has to get.
 #[derive(Default)]
-struct Open {
-    /// Requests without an answer.
-    unanswered: Mutex<HashSet<RequestId>>,
-    /// Messages that are being written.
-    unwritten: AtomicUsize,
+struct Unwritten {
+    count: AtomicUsize,
     less: Notify,
 }
 
-impl Open {
-    fn is_full(&self) -> bool {
-        self.unwritten.load(Ordering::Acquire) >= MAX_OPEN || self.unanswered().len() >= MAX_OPEN
-    }
-
-    fn received(&self, message: &RxJsonRpcMessage<RoleServer>) {
-        match message {
-            JsonRpcMessage::Request(request) => {
-                self.unanswered().insert(request.id.clone());
-            }
-            JsonRpcMessage::Notification(notification) => {
-                // Whoever cancels gets no answer.
-                if let ClientNotification::CancelledNotification(cancelled) =
-                    &notification.notification
-                    && let Some(id) = &cancelled.params.request_id
-                {
-                    self.unanswered().remove(id);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// No code of others runs under this lock.
-    fn unanswered(&self) -> MutexGuard<'_, HashSet<RequestId>> {
-        self.unanswered
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// One message on its way out.
-struct OnItsWay {
-    open: Arc<Open>,
-    answers: Option<RequestId>,
-}
+struct OnItsWay(Arc<Unwritten>);
 
 impl OnItsWay {
-    fn new(open: &Arc<Open>, message: &TxJsonRpcMessage<RoleServer>) -> Self {
-        open.unwritten.fetch_add(1, Ordering::AcqRel);
-        Self {
-            open: Arc::clone(open),
-            answers: match message {
-                JsonRpcMessage::Response(response) => Some(response.id.clone()),
-                JsonRpcMessage::Error(error) => error.id.clone(),
-                _ => None,
-            },
-        }
+    fn new(unwritten: &Arc<Unwritten>) -> Self {
+        unwritten.count.fetch_add(1, Ordering::AcqRel);
+        Self(Arc::clone(unwritten))
     }
 }
 
 impl Drop for OnItsWay {
     fn drop(&mut self) {
-        if let Some(id) = &self.answers {
-            self.open.unanswered().remove(id);
-        }
-        self.open.unwritten.fetch_sub(1, Ordering::AcqRel);
-        self.open.less.notify_one();
+        self.0.count.fetch_sub(1, Ordering::AcqRel);
+        self.0.less.notify_one();
     }
 }
 
@@ -155,7 +102,7 @@ impl<T> Bounded<T> {
     fn new(inner: T) -> Self {
         Self {
             inner,
-            open: Arc::default(),
+            unwritten: Arc::default(),
         }
     }
 }
@@ -167,7 +114,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Bounded<T> {
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let on_its_way = OnItsWay::new(&self.open, &item);
+        let on_its_way = OnItsWay::new(&self.unwritten);
         let sending = self.inner.send(item);
         async move {
             let sent = sending.await;
@@ -177,12 +124,10 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Bounded<T> {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        while self.open.is_full() {
-            self.open.less.notified().await;
+        while self.unwritten.count.load(Ordering::Acquire) >= MAX_UNWRITTEN {
+            self.unwritten.less.notified().await;
         }
-        let message = self.inner.receive().await?;
-        self.open.received(&message);
-        Some(message)
+        self.inner.receive().await
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {

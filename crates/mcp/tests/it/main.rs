@@ -1,1 +1,23 @@
 //! The room's integration tests: one binary.
+//!
+//! The same binary is the scripted servers that the tests talk to: see [`fake`].
+#![cfg_attr(
+    test,
+    expect(
+        clippy::unwrap_used,
+        clippy::print_stderr,
+        reason = "a test that cannot go on fails; a scripted server talks as servers do"
+    )
+)]
+
+mod calls;
+mod fake;
+mod life;
+mod lists;
+mod support;
+
+/// No test by itself: here a test binary that was started as a server becomes one.
+#[test]
+fn become_a_server() {
+    fake::serve_if_asked();
+}

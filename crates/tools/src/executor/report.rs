@@ -1,6 +1,5 @@
 //! How a call ended.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,7 +44,7 @@ pub struct CallReport {
 impl CallReport {
     /// The value that `tools.call` resolves to, if the call gave a result.
     #[must_use]
-    pub fn value(&self) -> Option<Cow<'_, Value>> {
+    pub fn value(&self) -> Option<Value> {
         let output = self.outcome.as_ref().ok()?;
         Some(output.value(self.returns_json))
     }

@@ -10,7 +10,7 @@ use codecell_sandbox::{CacheState, SandboxInfo};
 use super::{Findings, Status};
 use crate::compose::Base;
 use crate::compose::settings::Settings;
-use crate::compose::tooling::{open_core, unknown_denials};
+use crate::compose::tooling::{open_core, sources, unknown_denials};
 use crate::machine::{Machine, can_write, readable_bytes};
 use crate::surroundings::Surroundings;
 
@@ -58,8 +58,10 @@ pub(super) fn config(base: &Base, settings: &Settings, findings: &mut Findings) 
         let advice = format!("choose a number from {} to {}", clamped.min, clamped.max);
         findings.advise("config", Status::Warning, found, &advice);
     }
-    let denials =
-        open_core(base, settings).and_then(|core| unknown_denials(&Arc::new(core), settings, &[]));
+    let denials = open_core(base, settings).and_then(|core| {
+        let sources = sources(&Arc::new(core), None);
+        unknown_denials(&sources, settings, &[])
+    });
     for denial in denials.unwrap_or_default() {
         findings.add("config", Status::Warning, denial.to_string());
     }

@@ -1,12 +1,17 @@
-//! `codecell mcp`: tools for the clients of MCP.
+//! `codecell mcp`: tools for the clients of MCP, and the servers that they come from.
 
-mod serve;
+pub(crate) mod serve;
+mod servers;
 
-use crate::args::McpArgs;
+use crate::args::{McpArgs, McpCommand};
 use crate::compose::Base;
 use crate::error::{CliError, Exit};
 
 /// Does what was asked for.
 pub(crate) fn run(base: &Base, args: McpArgs) -> Result<Exit, CliError> {
-    serve::run(base, args.serve)
+    match args.command {
+        None => serve::run(base, args.serve),
+        Some(McpCommand::List) => servers::list(base),
+        Some(McpCommand::Test { names }) => servers::test(base, &names),
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use codecell_codemode::{OsRandomness, Randomness};
 use codecell_mcp::front::{
@@ -20,6 +21,9 @@ use crate::compose::{Base, code_mode, token};
 use crate::error::{CliError, Exit};
 use crate::interrupt::Interrupts;
 
+/// How long a client is kept waiting for servers that start slowly; they join when they are up.
+pub(crate) const UPSTREAM_PATIENCE: Duration = Duration::from_secs(3);
+
 /// Serves.
 pub(crate) fn run(base: &Base, args: ServeArgs) -> Result<Exit, CliError> {
     check(&args)?;
@@ -28,14 +32,24 @@ pub(crate) fn run(base: &Base, args: ServeArgs) -> Result<Exit, CliError> {
         hub: Arc::default(),
         approver: Arc::default(),
     };
-    let rights = &args.rights;
-    let tooling = Tooling::build(base, &settings, &rights.filter, rights.approve)?.for_others(
-        &settings,
-        rights.approve,
-        Arc::clone(&asking.approver) as _,
-        Arc::clone(&asking.hub) as _,
-    );
-    block_on(serve(base, &settings, args, tooling, asking))
+    block_on(async {
+        let rights = &args.rights;
+        let patience = Some(UPSTREAM_PATIENCE);
+        let tooling =
+            Tooling::build(base, &settings, &rights.filter, rights.approve, patience).await?;
+        let tooling = tooling.for_others(
+            &settings,
+            rights.approve,
+            Arc::clone(&asking.approver) as _,
+            Arc::clone(&asking.hub) as _,
+        );
+        let servers = tooling.servers.clone();
+        let ended = serve(base, &settings, args, tooling, asking).await;
+        if let Some(servers) = servers {
+            servers.close().await;
+        }
+        ended
+    })
 }
 
 /// Who is told of calls, and who is asked about them.

@@ -3,7 +3,6 @@
 mod asking;
 mod door;
 mod front_doors;
-mod noise;
 mod pipes;
 mod policy;
 mod stdio;

@@ -1,0 +1,224 @@
+//! One message a line over two pipes: the transport of servers that are processes.
+//!
+//! What is no message is skipped and remembered, never fatal. Every line has a bound; an answer
+//! that is longer fails the one request that it belongs to. Writes are made by one task, in order
+//! and whole, whoever stops waiting for them; it ends with the transport.
+
+use std::collections::{HashSet, VecDeque};
+use std::io;
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::limits::ClientLimits;
+use super::message::{Decoded, decode, id_of_cut_answer};
+use super::process::Process;
+
+/// Messages that wait to be written, before a sender has to wait.
+const QUEUED_WRITES: usize = 64;
+
+/// What is kept of the ends of a line that is too long, in bytes.
+const KEPT_OF_LONG_LINE: usize = 256;
+
+/// A line to be written, and who wants to know.
+type Write = (Vec<u8>, oneshot::Sender<io::Result<()>>);
+
+/// The transport.
+pub(super) struct Lines<R> {
+    reader: BufReader<R>,
+    line: Line,
+    ready: VecDeque<RxJsonRpcMessage<RoleClient>>,
+    typed: HashSet<RequestId>,
+    writes: mpsc::Sender<Write>,
+    writer: Option<AbortOnDropHandle<()>>,
+    skipped_bytes: usize,
+    limits: ClientLimits,
+    process: Option<Process>,
+}
+
+/// The line that is being read.
+#[derive(Default)]
+struct Line {
+    kept: Vec<u8>,
+    /// The last bytes of a line that is too long.
+    tail: Vec<u8>,
+    is_cut: bool,
+}
+
+impl Line {
+    fn push(&mut self, bytes: &[u8], max_bytes: usize) {
+        if !self.is_cut && self.kept.len() + bytes.len() <= max_bytes {
+            self.kept.extend_from_slice(bytes);
+            return;
+        }
+        if !self.is_cut {
+            self.is_cut = true;
+            self.kept.truncate(KEPT_OF_LONG_LINE);
+            self.kept.shrink_to_fit();
+        }
+        let from = bytes.len().saturating_sub(KEPT_OF_LONG_LINE);
+        self.tail.extend_from_slice(&bytes[from..]);
+        let excess = self.tail.len().saturating_sub(KEPT_OF_LONG_LINE);
+        self.tail.drain(..excess);
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin> Lines<R> {
+    /// A transport over two pipes. `process` ends with it.
+    pub(super) fn new<W: AsyncWrite + Send + Unpin + 'static>(
+        reader: R,
+        writer: W,
+        process: Option<Process>,
+        limits: ClientLimits,
+    ) -> Self {
+        let (writes, queue) = mpsc::channel(QUEUED_WRITES);
+        Self {
+            reader: BufReader::new(reader),
+            line: Line::default(),
+            ready: VecDeque::new(),
+            typed: HashSet::new(),
+            writes,
+            writer: Some(AbortOnDropHandle::new(tokio::spawn(write(writer, queue)))),
+            skipped_bytes: 0,
+            limits,
+            process,
+        }
+    }
+
+    /// The next line; `None` at the end. Safe to be dropped at any time.
+    async fn next_line(&mut self) -> Option<Line> {
+        loop {
+            let bytes = match self.reader.fill_buf().await {
+                Ok([]) | Err(_) => return None,
+                Ok(bytes) => bytes,
+            };
+            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let used = end.map_or(bytes.len(), |end| end + 1);
+            self.line
+                .push(&bytes[..end.unwrap_or(used)], self.limits.max_message_bytes);
+            self.reader.consume(used);
+            if end.is_some() {
+                return Some(std::mem::take(&mut self.line));
+            }
+        }
+    }
+
+    fn take_in(&mut self, line: &Line) {
+        let bytes = line.kept.len() + line.tail.len();
+        let messages = match line.is_cut {
+            true => self.refused(line).into_iter().collect(),
+            false => match decode(&line.kept, |id| self.typed.contains(id)) {
+                Decoded::Messages(messages) => messages,
+                Decoded::Noise => Vec::new(),
+            },
+        };
+        if messages.is_empty() {
+            self.skipped_bytes = self.skipped_bytes.saturating_add(bytes);
+            if let Some(process) = &self.process {
+                process.noise(&line.kept);
+            }
+            return;
+        }
+        self.skipped_bytes = 0;
+        for message in &messages {
+            if let JsonRpcMessage::Response(answer) = message {
+                self.typed.remove(&answer.id);
+            }
+        }
+        self.ready.extend(messages);
+    }
+
+    /// The error that takes the place of an answer that is too long.
+    fn refused(&self, line: &Line) -> Option<ServerJsonRpcMessage> {
+        let id = id_of_cut_answer(&line.kept, &line.tail)?;
+        let text = format!(
+            "the answer has more than {} bytes, the most for one message",
+            self.limits.max_message_bytes
+        );
+        let error = ErrorData::new(ErrorCode::INTERNAL_ERROR, text, None);
+        Some(ServerJsonRpcMessage::error(error, Some(id)))
+    }
+}
+
+/// Writes until nobody sends any more or the pipe is closed.
+async fn write<W: AsyncWrite + Unpin>(mut pipe: W, mut queue: mpsc::Receiver<Write>) {
+    while let Some((line, told)) = queue.recv().await {
+        let written = async {
+            pipe.write_all(&line).await?;
+            pipe.flush().await
+        };
+        let written = written.await;
+        let is_broken = written.is_err();
+        // Whoever asked may have gone.
+        let _ = told.send(written);
+        if is_broken {
+            return;
+        }
+    }
+}
+
+fn closed() -> io::Error {
+    io::Error::new(io::ErrorKind::BrokenPipe, "the server takes no more input")
+}
+
+impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleClient> for Lines<R> {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        if let JsonRpcMessage::Request(request) = &item
+            && is_greeting(&request.request)
+        {
+            self.typed.insert(request.id.clone());
+        }
+        let writes = self.writes.clone();
+        async move {
+            let mut line = serde_json::to_vec(&item)?;
+            line.push(b'\n');
+            let (told, written) = oneshot::channel();
+            writes.send((line, told)).await.map_err(|_| closed())?;
+            written.await.map_err(|_| closed())?
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            if let Some(message) = self.ready.pop_front() {
+                return Some(message);
+            }
+            if self.skipped_bytes > self.limits.max_skipped_bytes {
+                return None;
+            }
+            let line = self.next_line().await?;
+            self.take_in(&line);
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        // Without the writer the pipe to the server is closed, which asks it to end.
+        self.writer = None;
+        if let Some(process) = self.process.take() {
+            process.stop(self.limits.stop_patience).await;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the SDK needs the answer as a type.
+fn is_greeting(request: &ClientRequest) -> bool {
+    matches!(
+        request,
+        ClientRequest::InitializeRequest(_)
+            | ClientRequest::DiscoverRequest(_)
+            | ClientRequest::SubscriptionsListenRequest(_)
+    )
+}

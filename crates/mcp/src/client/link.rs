@@ -1,0 +1,402 @@
+//! One connection to one server, from the greeting to its end.
+//!
+//! A link is used up when it ends: whoever needs the server again makes a new one. Dropping the
+//! last reference closes the connection.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    CancelledNotification, CancelledNotificationParam, ClientRequest, ErrorData, JsonRpcMessage,
+    ProtocolVersion, RequestId, ServerPeerInfo,
+};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, PeerRequestOptions, RunningService,
+    RxJsonRpcMessage, ServiceError, TxJsonRpcMessage, serve_client_with_lifecycle,
+};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+
+use super::error::{RequestError, StartError};
+use super::handler::{Handler, Staleness};
+use super::http;
+use super::limits::ClientLimits;
+use super::lines::Lines;
+use super::message::raw_result;
+use super::options::{Endpoint, Lifecycle, PoolOptions, ServerOptions};
+use super::process::{Process, Spawned, Tail};
+
+/// How long a request may take in all, in request timeouts, if the server keeps reporting progress.
+const PROGRESS_FACTOR: u32 = 10;
+
+/// How long telling a server that nobody waits may take.
+const WITHDRAWAL_TIME: Duration = Duration::from_secs(1);
+
+/// How long the last words of a process that ended are waited for.
+const LAST_WORDS: Duration = Duration::from_millis(250);
+
+/// A connection.
+#[derive(Debug)]
+pub(super) struct Link {
+    server: Arc<str>,
+    service: RunningService<RoleClient, Handler>,
+    info: Arc<ServerPeerInfo>,
+    ended: CancellationToken,
+    tail: Tail,
+    timeout: Duration,
+    turns: Arc<Semaphore>,
+    all_turns: usize,
+    withdrawals: TaskTracker,
+    stderr: Option<AbortOnDropHandle<()>>,
+}
+
+impl Link {
+    /// Starts or reaches a server, and greets it.
+    ///
+    /// # Errors
+    /// [`StartError`], the time not counted.
+    pub(super) async fn open(
+        options: &ServerOptions,
+        pool: &PoolOptions,
+        tail: &Tail,
+    ) -> Result<Self, StartError> {
+        let modern = ClientLifecycleMode::Discover {
+            preferred_versions: vec![ProtocolVersion::LATEST],
+        };
+        let first = match options.lifecycle {
+            Lifecycle::Discover => modern.clone(),
+            Lifecycle::Auto | Lifecycle::Initialize => ClientLifecycleMode::Initialize,
+        };
+        match attempt(options, pool, tail, first).await {
+            Err(Attempt::Refused(_)) if options.lifecycle == Lifecycle::Auto => {
+                let second = attempt(options, pool, tail, modern).await;
+                second.map_err(Attempt::into_error)
+            }
+            other => other.map_err(Attempt::into_error),
+        }
+    }
+
+    /// What the server said of itself.
+    pub(super) fn info(&self) -> &ServerPeerInfo {
+        &self.info
+    }
+
+    /// Fires when the connection has ended and its process is gone.
+    pub(super) fn ended(&self) -> &CancellationToken {
+        &self.ended
+    }
+
+    pub(super) fn staleness(&self) -> &Staleness {
+        &self.service.service().staleness
+    }
+
+    /// Whether a call is under way.
+    pub(super) fn is_busy(&self) -> bool {
+        self.turns.available_permits() < self.all_turns
+    }
+
+    /// Asks the connection to end; [`Link::ended`] fires when it has.
+    pub(super) fn close(&self) {
+        self.service.cancellation_token().cancel();
+    }
+
+    /// Waits for the turn of a call.
+    pub(super) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.turns).acquire_owned().await.ok()
+    }
+
+    /// Sends a request and waits for its result. Dropping the future tells the server that nobody
+    /// waits any more.
+    ///
+    /// # Errors
+    /// Everything but a result.
+    pub(super) async fn request(&self, request: ClientRequest) -> Result<Value, RequestError> {
+        let options = PeerRequestOptions::with_timeout(self.timeout)
+            .reset_timeout_on_progress()
+            .with_max_total_timeout(self.timeout.saturating_mul(PROGRESS_FACTOR));
+        let peer = self.service.peer();
+        let sent = peer.send_cancellable_request(request, options).await;
+        let handle = match sent {
+            Ok(handle) => handle,
+            Err(error) => return Err(self.explain(error).await),
+        };
+        let mut waiting = Waiting {
+            link: self,
+            id: Some(handle.id.clone()),
+        };
+        let answer = handle.await_response().await;
+        waiting.id = None;
+        let result = match answer {
+            Ok(result) => result,
+            Err(error) => return Err(self.explain(error).await),
+        };
+        raw_result(result).ok_or_else(|| self.malformed("it is no JSON".to_owned()))
+    }
+
+    /// The error of an answer that is none.
+    pub(super) fn malformed(&self, reason: String) -> RequestError {
+        RequestError::Malformed {
+            server: self.server.to_string(),
+            reason,
+        }
+    }
+
+    async fn explain(&self, error: ServiceError) -> RequestError {
+        let server = self.server.to_string();
+        match error {
+            ServiceError::McpError(ErrorData { code, message, .. }) => RequestError::Refused {
+                server,
+                code: code.0,
+                message: message.into_owned(),
+            },
+            ServiceError::Timeout { timeout } => RequestError::Timeout {
+                server,
+                after: timeout,
+            },
+            ServiceError::Cancelled { .. } => RequestError::Aborted { server },
+            ServiceError::TransportClosed => {
+                // The process writes its last words while it ends.
+                let _ = tokio::time::timeout(LAST_WORDS, self.ended.cancelled()).await;
+                RequestError::Died {
+                    server,
+                    stderr: self.tail.text(),
+                }
+            }
+            ServiceError::TransportSend(error) => RequestError::Unsent {
+                server,
+                reason: http::explain(error.error.as_ref()),
+            },
+            other => RequestError::Malformed {
+                server,
+                reason: other.to_string(),
+            },
+        }
+    }
+}
+
+/// A request whose answer is awaited; dropped before it came, it is withdrawn.
+struct Waiting<'a> {
+    link: &'a Link,
+    id: Option<RequestId>,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let Some(id) = self.id.take() else {
+            return;
+        };
+        let peer = self.link.service.peer().clone();
+        let reason = Some("nobody waits for the answer any more".to_owned());
+        let withdrawal =
+            CancelledNotification::new(CancelledNotificationParam::new(Some(id), reason));
+        self.link
+            .withdrawals
+            .spawn(tokio::time::timeout(WITHDRAWAL_TIME, async move {
+                peer.send_notification(withdrawal.into()).await
+            }));
+    }
+}
+
+/// Why one try to greet a server failed.
+enum Attempt {
+    /// It answered, and refused: it may speak another life-cycle.
+    Refused(StartError),
+    /// Anything else.
+    Failed(StartError),
+}
+
+impl Attempt {
+    fn into_error(self) -> StartError {
+        match self {
+            Self::Refused(error) | Self::Failed(error) => error,
+        }
+    }
+}
+
+async fn attempt(
+    options: &ServerOptions,
+    pool: &PoolOptions,
+    tail: &Tail,
+    mode: ClientLifecycleMode,
+) -> Result<Link, Attempt> {
+    match &options.endpoint {
+        Endpoint::Stdio(endpoint) => {
+            let spawned = Process::spawn(endpoint, pool, tail.clone()).map_err(Attempt::Failed)?;
+            let Spawned {
+                process,
+                stdin,
+                stdout,
+                mut stderr,
+            } = spawned;
+            let lines = Lines::new(stdout, stdin, Some(process), pool.limits);
+            let greeted = greet(options, pool, tail, lines, mode).await;
+            if greeted.is_err() {
+                // What it wrote before it ended says more than that it ended.
+                let _ = tokio::time::timeout(LAST_WORDS, &mut stderr).await;
+            }
+            greeted.map_err(|error| told(error, tail)).map(|mut link| {
+                link.stderr = Some(stderr);
+                link
+            })
+        }
+        Endpoint::Http(endpoint) => {
+            let transport = http::transport(endpoint, pool).map_err(Attempt::Failed)?;
+            let greeted = greet(options, pool, tail, transport, mode).await;
+            greeted.map_err(|error| told(error, tail))
+        }
+    }
+}
+
+async fn greet<T: Transport<RoleClient> + 'static>(
+    options: &ServerOptions,
+    pool: &PoolOptions,
+    tail: &Tail,
+    transport: T,
+    mode: ClientLifecycleMode,
+) -> Result<Link, ClientInitializeError> {
+    let server: Arc<str> = options.name.as_str().into();
+    let ended = CancellationToken::new();
+    let handler = Handler {
+        server: Arc::clone(&server),
+        staleness: Staleness::default(),
+    };
+    let watched = Watched {
+        inner: transport,
+        throttle: Throttle::new(pool.limits),
+        _ended: ended.clone().drop_guard(),
+    };
+    let service = serve_client_with_lifecycle(handler, watched, mode).await?;
+    let info = service.peer().peer_info().unwrap_or_else(|| {
+        let unknown = ServerPeerInfo::new(ProtocolVersion::default(), Default::default());
+        Arc::new(unknown)
+    });
+    let all_turns = if options.is_parallel {
+        pool.limits.max_calls
+    } else {
+        1
+    };
+    Ok(Link {
+        server,
+        service,
+        info,
+        ended,
+        tail: tail.clone(),
+        timeout: options.request_timeout,
+        turns: Arc::new(Semaphore::new(all_turns)),
+        all_turns,
+        withdrawals: TaskTracker::new(),
+        stderr: None,
+    })
+}
+
+fn told(error: ClientInitializeError, tail: &Tail) -> Attempt {
+    if let Some(challenge) = http::authorization_wanted(&error) {
+        return Attempt::Failed(StartError::Unauthorized(challenge));
+    }
+    let is_refusal = matches!(error, ClientInitializeError::JsonRpcError(_));
+    let reason = match error {
+        ClientInitializeError::JsonRpcError(error) => {
+            format!("it refused the greeting: {}", bounded(&error.message))
+        }
+        ClientInitializeError::ConnectionClosed(_) => "it ended before it answered".to_owned(),
+        ClientInitializeError::TransportError { error, .. } => http::explain(error.error.as_ref()),
+        ClientInitializeError::NoCompatibleProtocolVersion {
+            server_supported, ..
+        } => {
+            let versions: Vec<_> = server_supported.iter().map(ToString::to_string).collect();
+            format!(
+                "it speaks no revision that we do, only {}",
+                bounded(&versions.join(", "))
+            )
+        }
+        other => bounded(&other.to_string()),
+    };
+    let error = StartError::Greeting {
+        reason,
+        stderr: tail.text(),
+    };
+    match is_refusal {
+        true => Attempt::Refused(error),
+        false => Attempt::Failed(error),
+    }
+}
+
+/// The most of a server's own words in an error, in characters.
+const MAX_WORDS_CHARS: usize = 500;
+
+fn bounded(text: &str) -> String {
+    text.chars().take(MAX_WORDS_CHARS).collect()
+}
+
+/// A transport that says when it has ended, and that lets no server flood us.
+struct Watched<T> {
+    inner: T,
+    throttle: Throttle,
+    _ended: DropGuard,
+}
+
+impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for Watched<T> {
+    type Error = T::Error;
+
+    fn name() -> Cow<'static, str> {
+        T::name()
+    }
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.inner.send(item)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            let message = self.inner.receive().await?;
+            let is_answer = matches!(
+                message,
+                JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)
+            );
+            if is_answer || self.throttle.admits() {
+                return Some(message);
+            }
+            // A flood leaves the others of this thread their turn.
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.inner.close().await
+    }
+}
+
+/// Counts what a server sends unasked.
+struct Throttle {
+    second: Instant,
+    seen: u32,
+    max: u32,
+}
+
+impl Throttle {
+    fn new(limits: ClientLimits) -> Self {
+        Self {
+            second: Instant::now(),
+            seen: 0,
+            max: limits.max_notifications_per_second,
+        }
+    }
+
+    fn admits(&mut self) -> bool {
+        if self.second.elapsed() >= Duration::from_secs(1) {
+            self.second = Instant::now();
+            self.seen = 0;
+        }
+        self.seen = self.seen.saturating_add(1);
+        self.seen <= self.max
+    }
+}

@@ -1,0 +1,33 @@
+//! MCP servers as tools: a pool that starts, greets, lists, calls, restarts and ends them.
+//!
+//! Everything that comes from a server is hostile until it was counted and read: lines, lists,
+//! definitions, results. Nothing of a server is trusted: its tools may change anything, and its
+//! words enter no prompt. No server's trouble is another's.
+
+mod error;
+mod filter;
+mod handler;
+mod http;
+mod limits;
+mod lines;
+mod link;
+mod listing;
+mod message;
+mod operations;
+mod options;
+mod output;
+mod pool;
+mod process;
+mod server;
+mod tool;
+
+pub use error::{RequestError, StartError};
+pub use limits::ClientLimits;
+pub use listing::{LeftOut, Listing};
+pub use options::{
+    DEFAULT_CONNECT_TIMEOUT, DEFAULT_IDLE_TTL, DEFAULT_REQUEST_TIMEOUT, Endpoint, HttpEndpoint,
+    HttpTransport, Lifecycle, PoolOptions, SAFE_VARIABLES, ServerOptions, StdioEndpoint,
+    ToolFilter,
+};
+pub use pool::{Pool, PoolError};
+pub use server::ServerState;

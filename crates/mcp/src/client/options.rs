@@ -1,0 +1,180 @@
+//! What a pool is told: its servers and how to reach each.
+//!
+//! The values are checked by whoever made them, names included; nothing here reads an environment
+//! or a file.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::limits::ClientLimits;
+
+/// How long a request may take where nothing else is configured. Source: what the official clients
+/// wait by default.
+pub const DEFAULT_REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long a server may take to start and to say what it has, where nothing else is configured.
+pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a server that nobody calls stays up. Source: the contract's `mcp.sessionIdleTtlMs`.
+pub const DEFAULT_IDLE_TTL: Duration = Duration::from_secs(600);
+
+/// The variables of our own environment that a server's process gets without being named.
+/// Source: what the official clients pass on, and what locates tools and temporary files.
+pub const SAFE_VARIABLES: [&str; 9] = [
+    "PATH", "HOME", "LANG", "LC_ALL", "LOGNAME", "SHELL", "TERM", "TMPDIR", "USER",
+];
+
+/// A pool's servers and what they share.
+#[derive(Clone, Debug)]
+pub struct PoolOptions {
+    /// The servers, in the order of the catalog.
+    pub servers: Vec<ServerOptions>,
+    /// How long a server that nobody calls stays up; zero keeps it up.
+    pub idle_ttl: Duration,
+    /// The environment that server processes start from; only [`SAFE_VARIABLES`] are taken.
+    pub environment: Vec<(String, String)>,
+    /// Where server processes start that name no folder of their own.
+    pub folder: PathBuf,
+    /// A program that watches over a server's process, with its first arguments; the server's
+    /// command follows. Without one, a process that we cannot stop any more ends by itself.
+    pub guard: Option<Vec<PathBuf>>,
+    /// The bounds.
+    pub limits: ClientLimits,
+}
+
+impl PoolOptions {
+    /// A pool of these servers, with the defaults.
+    #[must_use]
+    pub fn new(servers: Vec<ServerOptions>) -> Self {
+        Self {
+            servers,
+            idle_ttl: DEFAULT_IDLE_TTL,
+            environment: Vec::new(),
+            folder: PathBuf::from("/"),
+            guard: None,
+            limits: ClientLimits::default(),
+        }
+    }
+}
+
+/// One server.
+#[derive(Clone, Debug)]
+pub struct ServerOptions {
+    /// The name that it is configured under.
+    pub name: String,
+    /// How it is reached.
+    pub endpoint: Endpoint,
+    /// How long one request may take.
+    pub request_timeout: Duration,
+    /// How long starting, greeting and listing may take together.
+    pub connect_timeout: Duration,
+    /// Whether calls may overlap; otherwise they take turns.
+    pub is_parallel: bool,
+    /// Which of its tools exist.
+    pub filter: ToolFilter,
+    /// Which life-cycle is spoken.
+    pub lifecycle: Lifecycle,
+}
+
+impl ServerOptions {
+    /// A server with the defaults.
+    pub fn new(name: impl Into<String>, endpoint: Endpoint) -> Self {
+        Self {
+            name: name.into(),
+            endpoint,
+            request_timeout: DEFAULT_REQUEST_TIMEOUT,
+            connect_timeout: DEFAULT_CONNECT_TIMEOUT,
+            is_parallel: true,
+            filter: ToolFilter::default(),
+            lifecycle: Lifecycle::default(),
+        }
+    }
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug)]
+pub enum Endpoint {
+    /// A process of ours, over its stdin and stdout.
+    Stdio(StdioEndpoint),
+    /// An address, over HTTP.
+    Http(HttpEndpoint),
+}
+
+/// A process to start.
+#[derive(Clone, Default)]
+pub struct StdioEndpoint {
+    /// The program: a path, or a name to be found in `PATH`.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables besides [`SAFE_VARIABLES`].
+    pub env: BTreeMap<String, String>,
+    /// The folder to start it in, absolute; by default the pool's.
+    pub cwd: Option<PathBuf>,
+}
+
+impl fmt::Debug for StdioEndpoint {
+    /// Without arguments and values, which may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StdioEndpoint")
+            .field("command", &self.command)
+            .field("env", &self.env.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+/// How HTTP is spoken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HttpTransport {
+    /// Streamable HTTP.
+    #[default]
+    Streamable,
+    /// The older transport: one event stream, and an address to post to.
+    Sse,
+}
+
+/// An address to talk to.
+#[derive(Clone)]
+pub struct HttpEndpoint {
+    /// The address.
+    pub url: String,
+    /// How HTTP is spoken.
+    pub transport: HttpTransport,
+    /// Headers of every request.
+    pub headers: BTreeMap<String, String>,
+}
+
+impl fmt::Debug for HttpEndpoint {
+    /// Without the values of headers, which are secrets more often than not.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpEndpoint")
+            .field("url", &self.url)
+            .field("transport", &self.transport)
+            .field("headers", &self.headers.keys())
+            .finish()
+    }
+}
+
+/// Which of a server's tools exist. `*` in an entry is any run of characters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolFilter {
+    /// Only these; an empty list is all.
+    pub include: Vec<String>,
+    /// None of these.
+    pub exclude: Vec<String>,
+}
+
+/// Which life-cycle is spoken with a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lifecycle {
+    /// `initialize`; a server that refuses it is met anew with `server/discover`. So the many
+    /// servers of the older revisions never see a request that they do not know.
+    #[default]
+    Auto,
+    /// `initialize` only.
+    Initialize,
+    /// `server/discover` only.
+    Discover,
+}
