@@ -28,17 +28,19 @@ const PROGRAMS: &[(&str, &str)] = &[
     ),
 ];
 
+const SUSPENSION: &str = "exec to waiting (yield)";
+
 const TYPESCRIPT: &str = include_str!("fifty_lines.ts");
 
 const JAVASCRIPT: &str = include_str!("fifty_lines.js");
 
-/// Measures every program and the two halves of a suspension.
-pub(crate) async fn run(runs: usize) -> anyhow::Result<Report> {
+/// Measures every program whose name holds `only`, and the two halves of a suspension.
+pub(crate) async fn run(runs: usize, only: &str) -> anyhow::Result<Report> {
     let world = World::start(CodeModeOptions::default())?;
     let mut report = Report::new(format!(
         "a cell through the whole tool path, {runs} runs each"
     ));
-    for (name, code) in PROGRAMS {
+    for (name, code) in PROGRAMS.iter().filter(|row| row.0.contains(only)) {
         let mut samples = Samples::default();
         for round in 0..runs + runs / 10 {
             let begun = start();
@@ -50,7 +52,9 @@ pub(crate) async fn run(runs: usize) -> anyhow::Result<Report> {
         }
         report.add_samples(name, samples);
     }
-    suspension(&world, runs, &mut report).await?;
+    if SUSPENSION.contains(only) {
+        suspension(&world, runs, &mut report).await?;
+    }
     Ok(report)
 }
 
@@ -66,7 +70,7 @@ async fn suspension(world: &World, runs: usize, report: &mut Report) -> anyhow::
         resume.end(&begun);
         completed(&outcome)?;
     }
-    report.add_samples("exec to waiting (yield)", suspend);
+    report.add_samples(SUSPENSION, suspend);
     report.add_samples("wait to completed", resume);
     Ok(())
 }

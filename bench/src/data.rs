@@ -7,6 +7,9 @@ use codecell_protocol::CellResult;
 use crate::measure::{Report, Samples, start};
 use crate::world::{World, completed, waiting};
 
+/// The same megabyte, given by a tool and parsed.
+const FROM_TOOL: &str = "const back = await tools.rows(); return back.rows.length";
+
 /// A megabyte of rows through a tool: sent as arguments, read by the tool, parsed from its result.
 const ROWS: &str = "const rows = Array.from({ length: 9000 }, (_, i) => ({ id: i, name: 'customer ' + i, \
     email: 'c' + i + '@example.com', total: i * 1.5, open: i % 3 === 0, tags: ['a', 'b'] })); \
@@ -20,8 +23,8 @@ const FIB: &str = "const fib = n => n < 2 ? n : fib(n - 1) + fib(n - 2); return 
 const SORT: &str = "let s = 1; const a = Array.from({ length: 100000 }, () => s = (s * 48271) % 2147483647); \
     a.sort((x, y) => x - y); return a[0]";
 
-/// Measures with `runs` repetitions each.
-pub(crate) async fn run(runs: usize) -> anyhow::Result<Report> {
+/// Measures the rows whose name holds `only` with `runs` repetitions each.
+pub(crate) async fn run(runs: usize, only: &str) -> anyhow::Result<Report> {
     let world = World::start(CodeModeOptions {
         max_output_bytes: 10 << 20,
         max_snapshot_bytes: 64 << 20,
@@ -29,10 +32,14 @@ pub(crate) async fn run(runs: usize) -> anyhow::Result<Report> {
     })?;
     let mut report = Report::new(format!("data, {runs} runs each"));
     for (name, code) in [
+        ("1 MB of rows from a tool", FROM_TOOL),
         ("1 MB of rows to a tool and back", ROWS),
         ("fib(27)", FIB),
         ("sort of 100,000 numbers", SORT),
-    ] {
+    ]
+    .into_iter()
+    .filter(|row| row.0.contains(only))
+    {
         let mut samples = Samples::default();
         for _ in 0..runs {
             let begun = start();
@@ -42,7 +49,8 @@ pub(crate) async fn run(runs: usize) -> anyhow::Result<Report> {
         }
         report.add_samples(name, samples);
     }
-    for (name, code) in [("1 MiB of numbers", NUMBERS), ("1 MiB of texts", TEXTS)] {
+    let suspended = [("1 MiB of numbers", NUMBERS), ("1 MiB of texts", TEXTS)];
+    for (name, code) in suspended.into_iter().filter(|row| row.0.contains(only)) {
         suspension(&world, name, code, runs, &mut report).await?;
     }
     Ok(report)

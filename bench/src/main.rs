@@ -38,6 +38,9 @@ enum What {
         /// Repetitions of each.
         #[arg(long, default_value_t = 2000)]
         runs: usize,
+        /// Measure only the rows whose name holds this.
+        #[arg(long, default_value = "")]
+        only: String,
     },
     /// Many cells at once, deadlines of cells that spin, and what those cost others.
     Load {
@@ -50,6 +53,9 @@ enum What {
         /// Repetitions of each.
         #[arg(long, default_value_t = 30)]
         runs: usize,
+        /// Measure only the rows whose name holds this.
+        #[arg(long, default_value = "")]
+        only: String,
     },
     /// Growth of resident memory while cells are suspended.
     Suspended {
@@ -91,9 +97,9 @@ fn main() -> anyhow::Result<()> {
         .build()?;
     let report = runtime.block_on(async {
         match arguments.what {
-            What::Cells { runs } => cells::run(runs).await,
+            What::Cells { runs, only } => cells::run(runs, &only).await,
             What::Load { runs } => load::run(runs).await,
-            What::Data { runs } => data::run(runs).await,
+            What::Data { runs, only } => data::run(runs, &only).await,
             What::Suspended { count } => suspended::run(count).await,
             What::Search { data } => search::run(&data),
             What::Durable { runs, dir } => durable::run(runs, &dir).await,

@@ -32,6 +32,40 @@ impl Tool for Echo {
     }
 }
 
+/// A tool that gives a megabyte of rows.
+struct Rows {
+    definition: ToolDefinition,
+    rows: Value,
+}
+
+impl Rows {
+    fn new() -> anyhow::Result<Self> {
+        let row = |i: u32| {
+            json!({
+                "id": i, "name": format!("customer {i}"), "email": format!("c{i}@example.com"),
+                "total": f64::from(i) * 1.5, "open": i % 3 == 0, "tags": ["a", "b"],
+            })
+        };
+        let definition =
+            ToolDefinition::core("rows", "Gives rows.", json!({ "type": "object" }))?.read_only();
+        Ok(Self {
+            definition,
+            rows: json!({ "rows": (0..9000).map(row).collect::<Vec<_>>() }),
+        })
+    }
+}
+
+#[async_trait]
+impl Tool for Rows {
+    fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    async fn call(&self, _: ToolInput, _: &CallContext) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::details(self.rows.clone()))
+    }
+}
+
 /// Code mode with everything around it.
 pub(crate) struct World {
     /// Code mode.
@@ -90,7 +124,7 @@ impl World {
         let echo =
             ToolDefinition::core("echo", "Gives back its input.", json!({ "type": "object" }))?
                 .read_only();
-        let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(Echo(echo))];
+        let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(Echo(echo)), Arc::new(Rows::new()?)];
         tools.extend(more.into_iter().map(echoing));
         let source: Arc<dyn ToolSource> = Arc::new(tools);
         let set = ToolSet::build(&[source], &Policy::default())?;

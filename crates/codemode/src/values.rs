@@ -3,6 +3,7 @@
 //! What a program sees of a result is decided here and nowhere else: its details, else its only
 //! text, else its content blocks, with references in the place of binary content.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use codecell_catalog::ToolId;
@@ -55,12 +56,13 @@ pub(crate) fn answer(
     }
     let value = match output.content.as_slice() {
         blocks if output.details.is_none() && !matches!(blocks, [ContentBlock::Text(_)]) => {
-            with_references(blocks, run)
+            Cow::Owned(with_references(blocks, run))
         }
-        _ => report.value().unwrap_or(Value::Null),
+        _ => report.value().unwrap_or(Cow::Owned(Value::Null)),
     };
     match value {
-        Value::String(text) => Answer::Text(text),
+        Cow::Owned(Value::String(text)) => Answer::Text(text),
+        Cow::Borrowed(Value::String(text)) => Answer::Text(text.clone()),
         value => json_answer(&value, tool, report.state),
     }
 }
@@ -69,7 +71,8 @@ fn json_answer(value: &Value, tool: &Arc<str>, state: CallState) -> Answer {
     if is_deeper_than(value, JSON_DEPTH_LEVELS) {
         return Answer::Reject(Rejection::reply_too_deep(tool, state, JSON_DEPTH_LEVELS));
     }
-    Answer::Json(value.to_string())
+    // What is JSON already has a text; this way is faster than by way of `Display`.
+    Answer::Json(serde_json::to_string(value).unwrap_or_default())
 }
 
 /// Looks no deeper than it has to.

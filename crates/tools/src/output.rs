@@ -1,5 +1,7 @@
 //! The result of a tool that succeeded, and the one value that a program sees of it.
 
+use std::borrow::Cow;
+use std::io;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -159,14 +161,14 @@ impl ToolOutput {
     /// The value that `tools.call` resolves to: the details; else the only text, parsed if the tool
     /// declares that it is JSON and it is; else the content blocks.
     #[must_use]
-    pub fn value(&self, returns_json: bool) -> Value {
+    pub fn value(&self, returns_json: bool) -> Cow<'_, Value> {
         if let Some(details) = &self.details {
-            return details.clone();
+            return Cow::Borrowed(details);
         }
-        match self.content.as_slice() {
+        Cow::Owned(match self.content.as_slice() {
             [ContentBlock::Text(text)] => text_value(text, returns_json),
             blocks => Value::Array(blocks.iter().map(ContentBlock::to_json).collect()),
-        }
+        })
     }
 
     /// The whole result as JSON, for `tools.callRaw`.
@@ -182,6 +184,27 @@ impl ToolOutput {
             raw["isError"] = Value::Bool(true);
         }
         raw
+    }
+}
+
+/// How long `value` is as compact JSON, in bytes; the text is not made.
+pub(crate) fn json_bytes(value: &Value) -> usize {
+    let mut counter = Counter(0);
+    // A value of JSON always serialises, and the counter never fails.
+    let _ = serde_json::to_writer(&mut counter, value);
+    counter.0
+}
+
+struct Counter(usize);
+
+impl io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@
 //! not judge policy and asks nobody; what it wants to have asked it declares in
 //! [`Tool::approvals`].
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use codecell_catalog::{Entry, IdError, McpServer, Operation, Tier, ToolId};
@@ -162,9 +162,13 @@ impl ToolDefinition {
 ///
 /// Approval, events and dispatch share this object: what was approved is what is dispatched.
 #[derive(Debug, Clone)]
-pub struct ToolInput {
-    value: Arc<Value>,
-    text: Arc<str>,
+pub struct ToolInput(Arc<Input>);
+
+#[derive(Debug)]
+struct Input {
+    value: Value,
+    /// Made when somebody asks for it: most calls are never shown to anybody.
+    text: OnceLock<Box<str>>,
 }
 
 impl ToolInput {
@@ -175,23 +179,22 @@ impl ToolInput {
             Value::Null => Value::Object(serde_json::Map::new()),
             other => other,
         };
-        let text = value.to_string().into();
-        Self {
-            value: Arc::new(value),
-            text,
-        }
+        Self(Arc::new(Input {
+            value,
+            text: OnceLock::new(),
+        }))
     }
 
     /// The arguments.
     #[must_use]
     pub fn value(&self) -> &Value {
-        &self.value
+        &self.0.value
     }
 
     /// The arguments as compact JSON.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.text
+        self.0.text.get_or_init(|| self.0.value.to_string().into())
     }
 
     /// The arguments as the tool's own type.
@@ -199,7 +202,7 @@ impl ToolInput {
     /// # Errors
     /// `invalid_arguments` without effect if they do not fit.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
-        T::deserialize(&*self.value)
+        T::deserialize(&self.0.value)
             .map_err(|error| ToolError::invalid_arguments(error.to_string()))
     }
 }

@@ -231,7 +231,7 @@ fn call(base: &Base, id: &str, input: Option<&str>, rights: &RightsArgs) -> Resu
         return Err(failed(&report, failure, interrupted, &tooling));
     }
     let value = report.value().unwrap_or_default();
-    match &value {
+    match &*value {
         Value::String(text) if !base.streams.json() => base.streams.out_foreign(text)?,
         value if base.streams.json() => base.streams.out_json(value)?,
         value => base

@@ -19,6 +19,7 @@ use super::{CallProgress, Ended, Executor, MAX_JSON_DEPTH};
 use crate::approval::{ApprovalNeed, MidCallApprovals};
 use crate::context::CallContext;
 use crate::event::ToolEventKind;
+use crate::output::json_bytes;
 use crate::tool::{Tool, ToolInput};
 
 /// One call of a tool that exists.
@@ -95,10 +96,11 @@ impl Call<'_> {
         }
         let input = ToolInput::new(args);
         let max_bytes = self.executor.parts.options.max_input_bytes;
-        if input.text().len() > max_bytes {
+        let bytes = json_bytes(input.value());
+        if bytes > max_bytes {
             return Err(Refusal::ArgumentsTooLarge {
                 tool: self.name(),
-                bytes: input.text().len(),
+                bytes,
                 max_bytes,
             });
         }

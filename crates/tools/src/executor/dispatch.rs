@@ -1,6 +1,5 @@
 //! Hands a call to its tool, and survives whatever the tool does.
 
-use std::io;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use futures::FutureExt as _;
 use super::refusal::Breakdown;
 use crate::context::CallContext;
 use crate::error::{FailureEffect, ToolError};
-use crate::output::ToolOutput;
+use crate::output::{ToolOutput, json_bytes};
 use crate::tool::{Tool, ToolDefinition, ToolInput};
 
 /// How a call that was handed over came back.
@@ -109,23 +108,6 @@ fn failure_state(clean: bool) -> CallState {
 
 fn output_bytes(output: &ToolOutput) -> usize {
     let content: usize = output.content.iter().map(|block| block.len_bytes()).sum();
-    let mut counter = Counter(0);
-    if let Some(details) = &output.details {
-        // A value of JSON always serialises, and the counter never fails.
-        let _ = serde_json::to_writer(&mut counter, details);
-    }
-    content.saturating_add(counter.0)
-}
-
-struct Counter(usize);
-
-impl io::Write for Counter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    let details = output.details.as_ref().map_or(0, json_bytes);
+    content.saturating_add(details)
 }

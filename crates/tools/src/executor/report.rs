@@ -1,5 +1,6 @@
 //! How a call ended.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,7 +45,7 @@ pub struct CallReport {
 impl CallReport {
     /// The value that `tools.call` resolves to, if the call gave a result.
     #[must_use]
-    pub fn value(&self) -> Option<Value> {
+    pub fn value(&self) -> Option<Cow<'_, Value>> {
         let output = self.outcome.as_ref().ok()?;
         Some(output.value(self.returns_json))
     }
