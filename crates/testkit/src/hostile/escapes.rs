@@ -60,13 +60,17 @@ pub async fn verdict(scene: &Scene, index: usize, escape: &Escape) -> Verdict {
     verdict
 }
 
+/// How often a waiting program is waited for, a second each: longer than any of their timers, so that no end
+/// depends on the machine's load.
+const WAITS: usize = 8;
+
 async fn life(scene: &Scene, escape: &Escape, verdict: &mut Verdict) -> Result<(), String> {
     let visit = scene.house.visit(CodeModeOptions {
         timeout_ms: 1000,
         ..CodeModeOptions::default()
     })?;
     let mut outcome = visit.exec(&escape.code).await;
-    for _ in 0..4 {
+    for _ in 0..WAITS {
         let Some(cell) = waiting_id(&outcome) else {
             break;
         };

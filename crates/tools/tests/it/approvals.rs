@@ -165,7 +165,7 @@ async fn what_is_shown_is_what_is_dispatched() {
         .build();
     let args = json!({"path": "a\u{202e}b", "content": "\u{1b}[2Jx\n"});
     let report = world.call("1", "write", args.clone()).await;
-    assert_eq!(report.value(), Some(args));
+    assert_eq!(report.value().as_deref(), Some(&args));
     assert_eq!(
         world.log.lines(),
         [

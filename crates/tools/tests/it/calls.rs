@@ -117,7 +117,7 @@ async fn the_value_is_the_details_else_the_only_text_else_the_blocks() {
         definition.returns_json = returns_json;
         let world = Setup::of([(definition, Act::Answer(output.clone()))]).build();
         let report = world.call("1", "read", Value::Null).await;
-        assert_eq!(report.value(), Some(expected));
+        assert_eq!(report.value().as_deref(), Some(&expected));
         assert_eq!(report.outcome.unwrap(), output);
     }
     let raw = output(vec![text_block("a")], Some(json!(1))).raw();
@@ -150,7 +150,7 @@ async fn events_carry_no_secrets_and_tools_get_the_truth() {
     let world = Setup::of([(reading("read"), Act::Echo)]).build();
     let args = json!({"password": "x", "note": "it is hunter2-hunter2!"});
     let report = world.call("1", "read", args.clone()).await;
-    assert_eq!(report.value(), Some(args));
+    assert_eq!(report.value().as_deref(), Some(&args));
     assert_eq!(
         world.events.0.lines()[0],
         "1 openclaw:core:read started {\"password\":\"[redacted]\",\"note\":\"it is [redacted]!\"}"

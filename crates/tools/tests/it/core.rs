@@ -86,7 +86,7 @@ impl Bench {
 
     async fn call(&self, tool: &str, args: Value) -> Result<Value, ToolError> {
         let output = self.raw(tool, args, &context()).await?;
-        Ok(output.value(false))
+        Ok(output.value(false).into_owned())
     }
 
     async fn ok(&self, tool: &str, args: Value) -> Value {
