@@ -1,10 +1,12 @@
 //! The front on stdin and stdout: one client, one session, nothing but protocol.
 
+use std::collections::HashSet;
 use std::future::Future;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::ServiceExt as _;
+use rmcp::model::{ClientNotification, JsonRpcMessage, RequestId};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -14,12 +16,14 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::handler::{Door, Front, FrontParts, Handler};
+use super::session::MAX_CALLS;
 
 /// The longest message that is read; a longer one is skipped.
 const MAX_MESSAGE_BYTES: usize = 4 << 20;
 
-/// Answers that wait to be written; beyond it nothing is read.
-const MAX_UNWRITTEN: usize = 256;
+/// Requests without an answer, and messages that wait to be written; beyond either nothing is read.
+/// Well above the calls of a session, so that answers to questions of ours are read.
+const MAX_OPEN: usize = 4 * MAX_CALLS;
 
 /// Why the connection did not come to be.
 #[derive(Debug, thiserror::Error)]
@@ -69,32 +73,81 @@ where
     }
 }
 
-/// A transport that reads no further while its client does not read what was written for it.
+/// A transport that reads no further while its client does not read what was written for it, or has
+/// asked for more than anybody answers at once.
 struct Bounded<T> {
     inner: T,
-    unwritten: Arc<Unwritten>,
+    open: Arc<Open>,
 }
 
+/// What the client still has to get.
 #[derive(Default)]
-struct Unwritten {
-    count: AtomicUsize,
+struct Open {
+    /// Requests without an answer.
+    unanswered: Mutex<HashSet<RequestId>>,
+    /// Messages that are being written.
+    unwritten: AtomicUsize,
     less: Notify,
 }
 
+impl Open {
+    fn is_full(&self) -> bool {
+        self.unwritten.load(Ordering::Acquire) >= MAX_OPEN || self.unanswered().len() >= MAX_OPEN
+    }
+
+    fn received(&self, message: &RxJsonRpcMessage<RoleServer>) {
+        match message {
+            JsonRpcMessage::Request(request) => {
+                self.unanswered().insert(request.id.clone());
+            }
+            JsonRpcMessage::Notification(notification) => {
+                // Whoever cancels gets no answer.
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.unanswered().remove(id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// No code of others runs under this lock.
+    fn unanswered(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+        self.unanswered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// One message on its way out.
-struct OnItsWay(Arc<Unwritten>);
+struct OnItsWay {
+    open: Arc<Open>,
+    answers: Option<RequestId>,
+}
 
 impl OnItsWay {
-    fn new(unwritten: &Arc<Unwritten>) -> Self {
-        unwritten.count.fetch_add(1, Ordering::AcqRel);
-        Self(Arc::clone(unwritten))
+    fn new(open: &Arc<Open>, message: &TxJsonRpcMessage<RoleServer>) -> Self {
+        open.unwritten.fetch_add(1, Ordering::AcqRel);
+        Self {
+            open: Arc::clone(open),
+            answers: match message {
+                JsonRpcMessage::Response(response) => Some(response.id.clone()),
+                JsonRpcMessage::Error(error) => error.id.clone(),
+                _ => None,
+            },
+        }
     }
 }
 
 impl Drop for OnItsWay {
     fn drop(&mut self) {
-        self.0.count.fetch_sub(1, Ordering::AcqRel);
-        self.0.less.notify_one();
+        if let Some(id) = &self.answers {
+            self.open.unanswered().remove(id);
+        }
+        self.open.unwritten.fetch_sub(1, Ordering::AcqRel);
+        self.open.less.notify_one();
     }
 }
 
@@ -102,7 +155,7 @@ impl<T> Bounded<T> {
     fn new(inner: T) -> Self {
         Self {
             inner,
-            unwritten: Arc::default(),
+            open: Arc::default(),
         }
     }
 }
@@ -114,7 +167,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Bounded<T> {
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let on_its_way = OnItsWay::new(&self.unwritten);
+        let on_its_way = OnItsWay::new(&self.open, &item);
         let sending = self.inner.send(item);
         async move {
             let sent = sending.await;
@@ -124,10 +177,12 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Bounded<T> {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        while self.unwritten.count.load(Ordering::Acquire) >= MAX_UNWRITTEN {
-            self.unwritten.less.notified().await;
+        while self.open.is_full() {
+            self.open.less.notified().await;
         }
-        self.inner.receive().await
+        let message = self.inner.receive().await?;
+        self.open.received(&message);
+        Some(message)
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {

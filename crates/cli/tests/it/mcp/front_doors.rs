@@ -240,6 +240,28 @@ fn without_sessions_the_holder_of_the_token_comes_back_to_the_cell() {
 }
 
 #[test]
+fn without_sessions_whoever_hangs_up_has_cancelled() {
+    let cli = Cli::new();
+    let door = Door::open(&cli, &["--approve", "always"]);
+    let code = "return await tools.exec({ command: 'echo $$ > pid; exec sleep 1000' })";
+    let message = call("exec", json!({"code": code}), Some(meta())).to_string();
+    let bearer = door.bearer();
+    let headers = [
+        ("Authorization", bearer.as_str()),
+        ("MCP-Protocol-Version", "2026-07-28"),
+        ("Mcp-Method", "tools/call"),
+        ("Mcp-Name", "exec"),
+    ];
+    let mut stream = door.connect();
+    stream
+        .write_all(door.written("POST", &headers, &message).as_bytes())
+        .unwrap();
+    let pid = super::stopping::until_runs(&cli);
+    drop(stream);
+    super::stopping::until_gone(&pid);
+}
+
+#[test]
 fn without_sessions_and_without_a_token_nothing_is_suspended() {
     let cli = Cli::new();
     let door = Door::open(&cli, &["--no-token"]);

@@ -3,6 +3,7 @@
 mod asking;
 mod door;
 mod front_doors;
+mod noise;
 mod pipes;
 mod policy;
 mod stdio;
