@@ -1,19 +1,20 @@
 //! What stands behind the MCP front: code mode over the tools of now, one run for each session.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
+use codecell_catalog::McpServer;
 use codecell_codemode::{
     CodeMode, CodeModeOptions, CodeModeSurface, Park, Randomness, RunContext, Scope,
 };
 use codecell_mcp::front::{Backend, BackendError, SavedValue, SessionScope};
-use codecell_tools::{ModelSurface, Tool, ToolSet};
+use codecell_tools::{ModelSurface, ToolSet};
 use tokio::sync::watch;
 
 use super::code_mode;
 use super::settings::Settings;
 use super::tooling::Tooling;
-use crate::commands::mcp::serve::UPSTREAM_PATIENCE;
 
 /// Code mode as the front's backend.
 pub(crate) struct FrontBackend {
@@ -23,15 +24,23 @@ pub(crate) struct FrontBackend {
     owner: String,
     agent: String,
     randomness: Arc<dyn Randomness>,
-    changes: watch::Sender<u64>,
+    changes: watch::Receiver<u64>,
+    /// Keeps the channel open where there is nobody to tell of changes.
+    _silence: watch::Sender<u64>,
     last: Mutex<Option<Known>>,
 }
 
-/// The tools of the last look, and the catalog that was made of them.
+/// The catalog of the last look, and how many changes had been told of before it.
 struct Known {
-    tools: Vec<Arc<dyn Tool>>,
+    changes: u64,
     set: ToolSet,
+    /// Another one for another catalog.
+    mark: u64,
 }
+
+/// How long a cell waits for servers whose lists are out of date, or that start again; they join a
+/// later one. The first client has waited longer, at the start.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 impl FrontBackend {
     /// A backend over these tools.
@@ -42,14 +51,17 @@ impl FrontBackend {
         randomness: Arc<dyn Randomness>,
     ) -> Self {
         let state = settings.state_dir.as_ref();
+        let silence = watch::Sender::new(0);
+        let servers = tooling.servers.as_ref();
         Self {
             cells,
+            changes: servers.map_or_else(|| silence.subscribe(), |servers| servers.changes()),
+            _silence: silence,
             tooling,
             options: code_mode::convert(&settings.agent.code_mode, false),
             owner: state.map_or_else(String::new, |state| state.display().to_string()),
             agent: settings.agent.id.clone(),
             randomness,
-            changes: watch::Sender::new(0),
             last: Mutex::default(),
         }
     }
@@ -58,43 +70,54 @@ impl FrontBackend {
         Scope::new(&self.owner, &self.agent, &session.key, &session.key)
     }
 
-    /// The catalog of now: the last one, if the tools are the very same.
-    fn set(&self) -> Result<ToolSet, BackendError> {
-        let sources = self.tooling.sources.iter();
-        let tools: Vec<Arc<dyn Tool>> = sources.flat_map(|source| source.tools()).collect();
+    async fn refresh(&self) {
+        if let Some(servers) = &self.tooling.servers {
+            servers.refresh_within(PATIENCE).await;
+        }
+    }
+
+    /// The catalog of now: the last one, if nothing has changed since.
+    fn set(&self) -> Result<(ToolSet, u64), BackendError> {
+        // Read before the tools are: what changes meanwhile makes the next look a new one.
+        let changes = *self.changes.borrow();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = last.as_ref().filter(|known| same(&known.tools, &tools)) {
-            return Ok(known.set.clone());
+        if let Some(known) = last.as_ref().filter(|known| known.changes == changes) {
+            return Ok((known.set.clone(), known.mark));
         }
         let set = self.tooling.set_of_now();
         let set = set.map_err(|error| BackendError(error.to_string()))?;
+        let mark = match last.as_ref() {
+            Some(known) if same(&known.set, &set) => known.mark,
+            Some(known) => known.mark + 1,
+            None => 0,
+        };
         *last = Some(Known {
-            tools,
+            changes,
             set: set.clone(),
+            mark,
         });
-        Ok(set)
+        Ok((set, mark))
     }
 }
 
-fn same(then: &[Arc<dyn Tool>], now: &[Arc<dyn Tool>]) -> bool {
-    then.len() == now.len()
-        && then
-            .iter()
-            .zip(now)
-            .all(|(then, now)| Arc::ptr_eq(then, now))
+/// Whether two catalogs say the same.
+fn same(then: &ToolSet, now: &ToolSet) -> bool {
+    let servers = |set: &ToolSet| -> Vec<McpServer> {
+        let spaces = set.catalog().servers().iter();
+        spaces.map(|space| space.server.clone()).collect()
+    };
+    servers(then) == servers(now) && then.starting_tools() == now.starting_tools()
 }
 
 #[async_trait]
 impl Backend for FrontBackend {
     async fn surface(&self, session: &SessionScope) -> Result<Arc<dyn ModelSurface>, BackendError> {
-        if let Some(servers) = &self.tooling.servers {
-            servers.refresh_within(UPSTREAM_PATIENCE).await;
-        }
+        self.refresh().await;
         let mut options = self.options.clone();
         if !session.may_suspend {
             options.park = Park::Never;
         }
-        let run = RunContext::new(self.scope(session), self.set()?).with_options(options);
+        let run = RunContext::new(self.scope(session), self.set()?.0).with_options(options);
         Ok(Arc::new(CodeModeSurface::new(self.cells.clone(), run)))
     }
 
@@ -116,10 +139,12 @@ impl Backend for FrontBackend {
     }
 
     fn changes(&self) -> watch::Receiver<u64> {
-        match &self.tooling.servers {
-            Some(servers) => servers.changes(),
-            None => self.changes.subscribe(),
-        }
+        self.changes.clone()
+    }
+
+    async fn catalog_mark(&self) -> Option<u64> {
+        self.refresh().await;
+        self.set().ok().map(|(_, mark)| mark)
     }
 
     fn random_bits(&self) -> u128 {

@@ -52,6 +52,10 @@ pub trait Backend: Send + Sync + 'static {
     /// Moves whenever tools may have come, gone or changed.
     fn changes(&self) -> watch::Receiver<u64>;
 
+    /// A number that is another one whenever the catalog of now is another one; `None` while there
+    /// is none.
+    async fn catalog_mark(&self) -> Option<u64>;
+
     /// 128 unpredictable bits.
     fn random_bits(&self) -> u128;
 }

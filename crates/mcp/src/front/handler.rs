@@ -316,11 +316,11 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let session = self.session(context.request_context());
-        let mut described = Described::new(&session).await;
+        let mut known = Known::now(&session).await;
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
-                is_other = described.changed() => {
+                is_other = known.outdated() => {
                     if !is_other {
                         return Ok(());
                     }
@@ -336,59 +336,49 @@ impl ServerHandler for Handler {
     }
 }
 
-/// How the tools are described, and when that has become other words.
-struct Described {
+/// The catalog as a client knows it, and when that is out of date.
+struct Known {
     session: WeakSession,
     changes: watch::Receiver<u64>,
-    known: Option<Arc<str>>,
+    mark: Option<u64>,
 }
 
-impl Described {
-    async fn new(session: &Arc<Session>) -> Self {
-        let mut described = Self {
+impl Known {
+    async fn now(session: &Arc<Session>) -> Self {
+        Self {
             session: Arc::downgrade(session),
-            // Before the first look, so that no change falls in between.
+            // Before the look, so that no change falls in between.
             changes: session.backend.changes(),
-            known: None,
-        };
-        described.known = described.now().await;
-        described
+            mark: session.backend.catalog_mark().await,
+        }
     }
 
-    /// Waits until the description is another one; `false` when there will be none any more.
-    async fn changed(&mut self) -> bool {
+    /// Waits until the catalog is another one; `false` when nobody needs to know any more.
+    async fn outdated(&mut self) -> bool {
         while self.changes.changed().await.is_ok() {
-            let now = self.now().await;
-            if now.is_none() {
+            let Some(session) = self.session.upgrade() else {
                 return false;
-            }
-            if now != self.known {
-                self.known = now;
+            };
+            let mark = session.backend.catalog_mark().await;
+            if mark != self.mark {
+                self.mark = mark;
                 return true;
             }
         }
         false
     }
-
-    /// The description of now; `None` when the session is gone.
-    async fn now(&self) -> Option<Arc<str>> {
-        let session = self.session.upgrade()?;
-        let surface = session.backend.surface(&session.scope).await.ok();
-        let tools = surface.map_or_else(Vec::new, |surface| surface.tools());
-        let exec = tools.first().map(|tool| Arc::clone(&tool.description));
-        Some(exec.unwrap_or_default())
-    }
 }
 
-/// Tells the client of a connection whenever the tools of now are described in other words.
+/// Tells the client of a connection whenever the catalog is another one: what its model was told of
+/// the tools may be out of date, even where the two tools read the same.
 fn announce(context: NotificationContext<RoleServer>, session: &Arc<Session>) {
     let session = Arc::downgrade(session);
     let peer = context.peer;
     tokio::spawn(async move {
-        let Some(mut described) = described(&session).await else {
+        let Some(mut known) = known(&session).await else {
             return;
         };
-        while described.changed().await && !peer.is_transport_closed() {
+        while known.outdated().await && !peer.is_transport_closed() {
             if peer.notify_tool_list_changed().await.is_err() {
                 return;
             }
@@ -396,6 +386,6 @@ fn announce(context: NotificationContext<RoleServer>, session: &Arc<Session>) {
     });
 }
 
-async fn described(session: &WeakSession) -> Option<Described> {
-    Some(Described::new(&session.upgrade()?).await)
+async fn known(session: &WeakSession) -> Option<Known> {
+    Some(Known::now(&session.upgrade()?).await)
 }

@@ -8,6 +8,7 @@ mod pipes;
 mod policy;
 mod stdio;
 mod stopping;
+mod upstream;
 
 use std::time::Duration;
 

@@ -1,0 +1,66 @@
+//! The front with servers of its own behind it: what changes there shows here.
+
+use serde_json::json;
+
+use super::pipes::Pipes;
+use crate::harness::Cli;
+
+/// A server in a few lines of shell. It has the tool `first`, and after the file `grown` appeared
+/// also `second`, of which it tells.
+const SERVER: &str = r#"
+(while [ ! -e grown ]; do sleep 0.05; done
+ echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}') &
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\("[^"]*"\|[0-9]*\).*/\1/p')
+  case $line in
+    *'"method":"initialize"'*)
+      result='{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"sh","version":"1"}}' ;;
+    *'"method":"tools/list"'*)
+      second=; [ -e grown ] && second=',{"name":"second","inputSchema":{"type":"object"}}'
+      result='{"tools":[{"name":"first","inputSchema":{"type":"object"}}'$second']}' ;;
+    *'"method":"tools/call"'*)
+      result='{"content":[{"type":"image","data":"AAEC","mimeType":"image/png"},{"type":"audio","data":"AwQF","mimeType":"audio/wav"}]}' ;;
+    *'"id":'*)
+      echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"unknown"}}'; continue ;;
+    *) continue ;;
+  esac
+  echo '{"jsonrpc":"2.0","id":'$id',"result":'$result'}'
+done
+"#;
+
+fn with_server() -> Cli {
+    let cli = Cli::with_files(&[("server.sh", SERVER)]);
+    let servers = json!({"mcpServers": {
+        "grows": {"command": "sh", "args": ["server.sh"]},
+        "broken": {"command": "sh", "args": ["-c", "exit 1"]}
+    }});
+    cli.env.write("servers.json", servers.to_string()).unwrap();
+    cli
+}
+
+fn tools_of(client: &mut Pipes) -> Vec<String> {
+    let listed = client.exec("return await API.search('first second', { limit: 9 })");
+    let found = listed["value"].as_array();
+    let found = found.unwrap_or_else(|| panic!("{listed}"));
+    let mut names: Vec<_> = found
+        .iter()
+        .map(|tool| tool["call"].as_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_change_upstream_is_announced_and_in_the_next_cell() {
+    let cli = with_server();
+    let mut client = Pipes::connected(&cli, &["--mcp-config", "servers.json"]);
+    let shown = client.request("tools/list", json!({})).to_string();
+    assert!(shown.contains("grows"), "{shown}");
+    assert_eq!(tools_of(&mut client), ["MCP.grows.first"]);
+    cli.env.write("grown", "").unwrap();
+    client.wait_for_method("notifications/tools/list_changed");
+    assert_eq!(
+        tools_of(&mut client),
+        ["MCP.grows.first", "MCP.grows.second"]
+    );
+}
