@@ -4,30 +4,49 @@
 //! must then fail. Each mutation is made in a copy of the checkout below the build folder, built, and
 //! that test alone is run. A test that hangs has noticed as well: switched-off deadlines do that. A
 //! mutation that no longer applies is a defect of the table, which a unit test finds.
+//!
+//! What was seen is kept below the build folder by the mutation's own text, so that `--new` runs only
+//! what was not run as it stands now, and `--table` can write `docs/technical/mutations.md`.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// How long a named test may take: none takes a minute when nothing is wrong.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// One mutation.
-#[derive(Clone, Debug, Deserialize)]
+/// The page that `--table` writes, from the root.
+const PAGE: &str = "docs/technical/mutations.md";
+
+/// A change of one place.
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Mutant {
-    /// What is switched off.
-    name: String,
+struct Change {
     /// The file, from the root.
     file: String,
     /// The text, which occurs once.
     from: String,
     /// What stands there instead.
     to: String,
+}
+
+/// One mutation.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Mutant {
+    /// What is switched off.
+    name: String,
+    /// Where and how.
+    #[serde(flatten)]
+    change: Change,
+    /// Another place, where two defences stand one behind the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    also: Vec<Change>,
     /// Where the test is: `lib` for unit tests, `it` for integration tests.
     kind: String,
     /// The test that must fail.
@@ -38,7 +57,7 @@ struct Mutant {
 }
 
 /// What became of a mutation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 enum Verdict {
     /// The test failed.
     Killed,
@@ -48,34 +67,113 @@ enum Verdict {
     Survived,
 }
 
-/// Runs the mutations whose names contain one of `only`, or all.
+impl Mutant {
+    fn changes(&self) -> impl Iterator<Item = &Change> {
+        std::iter::once(&self.change).chain(&self.also)
+    }
+
+    /// What a verdict is kept under: another text is another mutation.
+    fn key(&self) -> Result<String> {
+        let text = serde_json::to_vec(self)?;
+        Ok(blake3::hash(&text).to_hex().to_string())
+    }
+}
+
+/// Runs the mutations whose names contain one of `only`, or all; with `new` only those that have not
+/// been run as they stand now.
 ///
 /// # Errors
 /// When one survives, does not apply or does not build.
-pub(crate) fn run(root: &Path, only: &[&str]) -> Result<()> {
-    let all = table(root)?;
-    let wanted =
-        |mutant: &&Mutant| only.is_empty() || only.iter().any(|part| mutant.name.contains(part));
-    let mutants: Vec<&Mutant> = all.iter().filter(wanted).collect();
+pub(crate) fn run(root: &Path, only: &[&str], new: bool) -> Result<()> {
     let target = target_folder(root);
-    let tree = target.join("mutants/tree");
-    let mut survivors = 0;
-    for mutant in mutants {
-        copy_tree(root, &tree)?;
+    let mut seen = Seen::load(&target)?;
+    let mut failed = Vec::new();
+    for mutant in table(root)? {
+        let named = only.is_empty() || only.iter().any(|part| mutant.name.contains(part));
+        let key = mutant.key()?;
+        if !named || (new && seen.verdicts.contains_key(&key)) {
+            continue;
+        }
         let started = Instant::now();
-        let verdict = judge(&tree, &target, mutant).with_context(|| mutant.name.clone())?;
-        survivors += usize::from(verdict == Verdict::Survived);
+        let outcome = judge(root, &target, &mutant);
+        let word = match &outcome {
+            Ok(verdict) => format!("{verdict:?}"),
+            Err(error) => format!("{error:#}"),
+        };
         println!(
-            "{:<50} {:<70} {verdict:?} ({} s)",
+            "{:<50} {:<70} {word} ({} s)",
             mutant.name,
             mutant.test,
             started.elapsed().as_secs()
         );
+        match outcome {
+            Ok(Verdict::Survived) | Err(_) => failed.push(mutant.name),
+            Ok(verdict) => {
+                seen.verdicts.insert(key, verdict);
+                seen.save()?;
+            }
+        }
     }
-    if survivors > 0 {
-        bail!("{survivors} mutations survived");
+    if !failed.is_empty() {
+        bail!("not noticed: {}", failed.join(", "));
     }
     Ok(())
+}
+
+/// Writes the page of the table, with what was seen of each mutation as it stands now.
+///
+/// # Errors
+/// When a mutation was not run, or survived.
+pub(crate) fn write_page(root: &Path) -> Result<()> {
+    let seen = Seen::load(&target_folder(root))?;
+    let mut page = String::from(
+        "# Mutations\n\nEach row is a defence that was switched off in a copy of the checkout, and the test that then failed, \
+         or never ended\n(hung). `cargo xtask mutants` runs them all, `cargo xtask mutants NAME..` those whose names contain a word, \
+         `--new` those that\nwere not run as they stand now, and `--table` writes this page. The places and their replacements are in\n\
+         `xtask/mutants.json`.\n\n| switched off | in | test | noticed |\n|---|---|---|---|\n",
+    );
+    for mutant in table(root)? {
+        let verdict = seen
+            .verdicts
+            .get(&mutant.key()?)
+            .with_context(|| format!("not run as it stands: {}", mutant.name))?;
+        let noticed = match verdict {
+            Verdict::Killed => "failed",
+            Verdict::Hung => "hung",
+            Verdict::Survived => bail!("survived: {}", mutant.name),
+        };
+        let files: Vec<String> = mutant.changes().map(|c| format!("`{}`", c.file)).collect();
+        writeln!(
+            page,
+            "| {} | {} | `{}` | {noticed} |",
+            mutant.name,
+            files.join(", "),
+            mutant.test
+        )?;
+    }
+    std::fs::write(root.join(PAGE), page).context(PAGE)
+}
+
+/// What was seen of mutations, by their keys.
+struct Seen {
+    file: PathBuf,
+    verdicts: BTreeMap<String, Verdict>,
+}
+
+impl Seen {
+    fn load(target: &Path) -> Result<Self> {
+        let file = target.join("mutants/seen.json");
+        let verdicts = match std::fs::read_to_string(&file) {
+            Ok(text) => serde_json::from_str(&text).context("what was seen of mutations")?,
+            Err(_) => BTreeMap::new(),
+        };
+        Ok(Self { file, verdicts })
+    }
+
+    fn save(&self) -> Result<()> {
+        let text = serde_json::to_string(&self.verdicts)?;
+        std::fs::write(&self.file, text).context("what was seen of mutations")
+    }
 }
 
 fn table(root: &Path) -> Result<Vec<Mutant>> {
@@ -89,7 +187,8 @@ fn target_folder(root: &Path) -> PathBuf {
 }
 
 /// Copies what git knows, as it is on disk. Files that are the same are left alone, so that nothing is
-/// built again for nothing.
+/// built again for nothing. The copy has a version of its own: dependencies from outside are shared with
+/// the checkout's build, but nothing that is built of a mutation can be taken for the checkout's.
 fn copy_tree(root: &Path, tree: &Path) -> Result<()> {
     let listed = Command::new("git")
         .args(["ls-files", "-z"])
@@ -98,9 +197,12 @@ fn copy_tree(root: &Path, tree: &Path) -> Result<()> {
         .context("git ls-files")?;
     let names = String::from_utf8(listed.stdout).context("a file name is not UTF-8")?;
     for name in names.split('\0').filter(|name| !name.is_empty()) {
-        let Ok(bytes) = std::fs::read(root.join(name)) else {
+        let Ok(mut bytes) = std::fs::read(root.join(name)) else {
             continue;
         };
+        if name == "Cargo.toml" {
+            bytes = own_version(bytes)?;
+        }
         let to = tree.join(name);
         if std::fs::read(&to).is_ok_and(|old| old == bytes) {
             continue;
@@ -113,19 +215,32 @@ fn copy_tree(root: &Path, tree: &Path) -> Result<()> {
     Ok(())
 }
 
-fn mutate(text: &str, mutant: &Mutant) -> Result<String> {
-    match text.matches(&mutant.from).count() {
-        1 => Ok(text.replacen(&mutant.from, &mutant.to, 1)),
-        count => bail!("the text occurs {count} times in {}", mutant.file),
+fn own_version(manifest: Vec<u8>) -> Result<Vec<u8>> {
+    let text = String::from_utf8(manifest).context("Cargo.toml is not UTF-8")?;
+    let (head, rest) = text
+        .split_once("\nversion = \"")
+        .context("Cargo.toml has no version")?;
+    let (version, rest) = rest.split_once('"').context("Cargo.toml has no version")?;
+    Ok(format!("{head}\nversion = \"{version}+mutant\"{rest}").into_bytes())
+}
+
+fn mutate(text: &str, change: &Change) -> Result<String> {
+    match text.matches(&change.from).count() {
+        1 => Ok(text.replacen(&change.from, &change.to, 1)),
+        count => bail!("the text occurs {count} times in {}", change.file),
     }
 }
 
-fn judge(tree: &Path, target: &Path, mutant: &Mutant) -> Result<Verdict> {
-    let file = tree.join(&mutant.file);
-    let text = std::fs::read_to_string(&file)?;
-    std::fs::write(&file, mutate(&text, mutant)?)?;
+fn judge(root: &Path, target: &Path, mutant: &Mutant) -> Result<Verdict> {
+    let tree = target.join("mutants/tree");
+    copy_tree(root, &tree)?;
+    for change in mutant.changes() {
+        let file = tree.join(&change.file);
+        let text = std::fs::read_to_string(&file)?;
+        std::fs::write(&file, mutate(&text, change)?)?;
+    }
     if mutant.guest {
-        let built = cargo(tree, target, &["xtask", "guest"]).status()?;
+        let built = cargo(&tree, target, &["xtask", "guest"]).status()?;
         if !built.success() {
             bail!("the guest does not build");
         }
@@ -135,7 +250,10 @@ fn judge(tree: &Path, target: &Path, mutant: &Mutant) -> Result<Verdict> {
         "it" => &["test", "--workspace", "--test", "it"],
         other => bail!("{other} is no kind of test"),
     };
-    let built = cargo(tree, target, &[select, &["--quiet", "--no-run"]].concat()).status()?;
+    if mutant.kind == "it" {
+        leave_out_other_tests(&tree, mutant)?;
+    }
+    let built = cargo(&tree, target, &[select, &["--quiet", "--no-run"]].concat()).status()?;
     if !built.success() {
         bail!("the mutation does not build");
     }
@@ -146,7 +264,23 @@ fn judge(tree: &Path, target: &Path, mutant: &Mutant) -> Result<Verdict> {
         "--exact",
         mutant.test.as_str(),
     ];
-    watch(cargo(tree, target, &[select, &words].concat()))
+    watch(cargo(&tree, target, &[select, &words].concat()))
+}
+
+/// Takes the integration tests of crates that do not have this test out of the copy: building and
+/// linking them would take most of the time. (Naming the crate would build other dependencies.)
+fn leave_out_other_tests(tree: &Path, mutant: &Mutant) -> Result<()> {
+    let (module, test) = mutant.test.rsplit_once("::").context("no module")?;
+    let file = module.split("::").next().unwrap_or(module);
+    for one in std::fs::read_dir(tree.join("crates"))? {
+        let tests = one?.path().join("tests/it");
+        let source = std::fs::read_to_string(tests.join(format!("{file}.rs"))).unwrap_or_default();
+        let main = tests.join("main.rs");
+        if main.exists() && !source.contains(test) && !tests.join(file).is_dir() {
+            std::fs::remove_file(main)?;
+        }
+    }
+    Ok(())
 }
 
 fn cargo(tree: &Path, target: &Path, words: &[&str]) -> Command {
@@ -157,6 +291,7 @@ fn cargo(tree: &Path, target: &Path, words: &[&str]) -> Command {
         .env("CARGO_TARGET_DIR", target)
         .env("RUST_BACKTRACE", "0")
         .stdin(Stdio::null())
+        .stdout(Stdio::null())
         .stderr(Stdio::null());
     command
 }
@@ -209,14 +344,35 @@ mod tests {
     fn every_mutation_applies_and_its_test_exists() {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
         for mutant in table(root).unwrap() {
-            let text = std::fs::read_to_string(root.join(&mutant.file)).unwrap();
-            mutate(&text, &mutant).unwrap();
+            for change in mutant.changes() {
+                let text = std::fs::read_to_string(root.join(&change.file)).unwrap();
+                mutate(&text, change).unwrap();
+            }
             let (module, test) = mutant.test.rsplit_once("::").unwrap();
             let file = module.split("::").find(|part| *part != "tests").unwrap();
             let has_test = sources(root)
                 .any(|(path, text)| path.to_string_lossy().contains(file) && text.contains(test));
             assert!(has_test, "{}", mutant.test);
         }
+    }
+
+    #[test]
+    fn the_page_has_a_row_for_every_mutation_and_no_other() {
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let page = std::fs::read_to_string(root.join(PAGE)).unwrap();
+        let table = table(root).unwrap();
+        for mutant in &table {
+            let files: Vec<String> = mutant.changes().map(|c| format!("`{}`", c.file)).collect();
+            let row = format!(
+                "| {} | {} | `{}` | ",
+                mutant.name,
+                files.join(", "),
+                mutant.test
+            );
+            assert!(page.contains(&row), "{row}");
+        }
+        let rows = page.lines().filter(|line| line.starts_with("| ")).count();
+        assert_eq!(rows, table.len() + 1, "the heading and a row each");
     }
 
     fn sources(root: &Path) -> impl Iterator<Item = (PathBuf, String)> {

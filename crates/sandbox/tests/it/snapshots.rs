@@ -141,6 +141,26 @@ fn another_owner_or_number_is_refused() {
 }
 
 #[test]
+fn the_largest_size_is_exact() {
+    let raw = stored("w", None).raw_bytes();
+    let bytes = stored("w", None).encode(None);
+    let decode = |max_raw_bytes| {
+        StoredSnapshot::decode(
+            &bytes,
+            &Expected {
+                max_raw_bytes,
+                ..expected()
+            },
+        )
+    };
+    assert!(decode(raw).is_ok());
+    assert!(matches!(
+        decode(raw - 1),
+        Err(RestoreError::TooLarge { .. })
+    ));
+}
+
+#[test]
 fn keys_must_match_and_must_not_be_left_out() {
     let (right, wrong) = (key(), SnapshotKey::new([4; 32]));
     let sealed = stored("w", None).encode(Some(&right));
