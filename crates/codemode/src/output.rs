@@ -2,8 +2,9 @@
 //!
 //! Output never stops a program. Each result takes what is new and fits; what does not fit waits
 //! for the next one, in order, and only the end of a cell finds that it is too much. Console lines
-//! are advice: they are cut first and never fail a cell. All sizes are UTF-8 bytes of texts and of
-//! JSON, without the wrapping of the result.
+//! are advice: they are cut first and never fail a cell. An item's size is what it takes in a result:
+//! its text as a JSON string or its JSON, with what stands around it. The bound of the console over a
+//! cell's life counts the bare text, as the guest does.
 
 use std::collections::VecDeque;
 
@@ -45,7 +46,7 @@ impl Output {
                 text: text.to_owned(),
             },
         };
-        let bytes = text.len() as u64;
+        let bytes = carried_bytes(&item);
         self.bytes += bytes;
         self.items.push_back(Item {
             console: false,
@@ -70,11 +71,11 @@ impl Output {
     }
 
     fn push_line(&mut self, text: String) {
-        let bytes = text.len() as u64;
+        let item = OutputItem::Text { text };
         self.items.push_back(Item {
             console: true,
-            bytes,
-            item: OutputItem::Text { text },
+            bytes: carried_bytes(&item),
+            item,
         });
     }
 
@@ -164,10 +165,32 @@ fn drop_console(taken: &mut Vec<OutputItem>) -> u64 {
     if is_marked {
         return 0;
     }
-    taken.push(OutputItem::Text {
+    let mark = OutputItem::Text {
         text: CONSOLE_CUT.to_owned(),
-    });
-    CONSOLE_CUT.len() as u64
+    };
+    let bytes = carried_bytes(&mark);
+    taken.push(mark);
+    bytes
+}
+
+/// Bytes that an item takes in a result.
+fn carried_bytes(item: &OutputItem) -> u64 {
+    const AROUND: u64 = r#"{"type":"text","text":},"#.len() as u64;
+    AROUND
+        + match item {
+            OutputItem::Text { text } => quoted_bytes(text),
+            OutputItem::Json { value } => value.get().len() as u64 + 1,
+        }
+}
+
+/// Bytes of a text as a JSON string.
+fn quoted_bytes(text: &str) -> u64 {
+    let escape = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
+        0..0x20 => 6,
+        _ => 1,
+    };
+    2 + text.bytes().map(escape).sum::<u64>()
 }
 
 const fn level_name(level: ConsoleLevel) -> &'static str {
@@ -215,17 +238,33 @@ mod tests {
         for text in ["aaa", "bbb", "c"] {
             output.push(false, text);
         }
-        assert_eq!(texts(&output.take_what_fits(5)), ["aaa"]);
-        assert_eq!(output.bytes(), 4);
-        assert!(output.take_all(3).is_none());
+        assert_eq!(texts(&output.take_what_fits(55)), ["aaa"]);
+        assert_eq!(output.bytes(), 56);
+        assert!(output.take_all(55).is_none());
         assert_eq!(
             output.to_json(),
             r#"[{"type":"text","text":"bbb"},{"type":"text","text":"c"}]"#
         );
         assert_eq!(
-            output.take_all(4).map(|items| texts(&items)),
+            output.take_all(56).map(|items| texts(&items)),
             Some(vec!["bbb".into(), "c".into()])
         );
+    }
+
+    #[test]
+    fn an_item_is_as_large_as_it_is_in_a_result() {
+        let every: String = ('\0'..='\u{ff}').chain(['\u{2028}', '😀']).collect();
+        for (json, text) in [
+            (false, every.as_str()),
+            (false, ""),
+            (true, r#"{"a":[1,"é"]}"#),
+        ] {
+            let mut output = Output::default();
+            output.push(json, text);
+            let bytes = output.bytes();
+            // The brackets of the array for the comma behind the item; `json` says `value`, not `text`.
+            assert_eq!(output.to_json().len() as u64, bytes + 1, "{text}");
+        }
     }
 
     #[test]
@@ -235,7 +274,7 @@ mod tests {
         for _ in 0..3 {
             output.push_console(ConsoleLevel::Log, &"x".repeat(30), 1000);
         }
-        let taken = output.take_all(60).expect("the console fails nothing");
+        let taken = output.take_all(150).expect("the console fails nothing");
         assert_eq!(
             texts(&taken),
             [
@@ -261,7 +300,7 @@ mod tests {
         let mut output = Output::default();
         output.push(true, "}{");
         assert!(
-            matches!(&output.take_what_fits(10)[..], [OutputItem::Text { text }] if text == "}{")
+            matches!(&output.take_what_fits(100)[..], [OutputItem::Text { text }] if text == "}{")
         );
     }
 }

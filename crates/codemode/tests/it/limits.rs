@@ -68,7 +68,10 @@ async fn timers_have_a_cap_of_their_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn output_items_are_bounded() {
-    let world = World::new();
+    let world = World::new().with_options(CodeModeOptions {
+        max_output_bytes: 1 << 20,
+        ..CodeModeOptions::default()
+    });
     let code = |n: u32| {
         format!(
             "let e = 0; try {{ for (let i = 0; i < {n}; i++) text('') }} catch (error) {{ e = error.name }} return e"
@@ -227,6 +230,18 @@ async fn searches_stand_under_the_clock_of_the_leg() {
     assert_eq!(waiting.pending_tool_calls.len(), 32);
     assert!(waiting.more_pending_tool_calls > 0);
     assert!(text(&outcome).contains("\"morePendingToolCalls\":"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn searches_do_not_hold_up_what_the_program_does_with_the_first() {
+    let world = World::new();
+    let code =
+        "const order = []; const search = i => tools.search('fake').then(() => order.push(i));
+        const all = Array.from({length: 300}, (_, i) => search(i));
+        all.push(all[0].then(() => tools.echo({})).then(() => order.push('echo')));
+        await Promise.all(all); return order.indexOf('echo')";
+    let at = world.value(code).await;
+    assert!(at.as_u64().is_some_and(|at| at < 299), "{at}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
