@@ -75,6 +75,11 @@ pub(crate) enum CellError {
     /// Somebody waits already.
     #[error("another wait for this cell is in flight; let it answer, then call wait again")]
     AlreadyResuming,
+    /// Another process runs the cell, or holds it while it is suspended there.
+    #[error(
+        "another process holds this cell; wait for it there, or call wait again when that process has ended"
+    )]
+    HeldElsewhere,
     /// The sandbox gave no guest.
     #[error("the sandbox cannot run this cell now: {0}. Nothing ran; try again later")]
     Engine(#[from] SandboxError),
@@ -172,7 +177,7 @@ impl CellError {
             Self::UnknownRun | Self::NotACell { .. } => K::UnknownRun,
             Self::Expired => K::SnapshotExpired,
             Self::WrongScope => K::WrongScope,
-            Self::AlreadyResuming => K::AlreadyResuming,
+            Self::AlreadyResuming | Self::HeldElsewhere => K::AlreadyResuming,
             Self::Engine(_) | Self::Busy(_) | Self::StoreAtStart(_) => K::EngineUnavailable,
             Self::WorkerCrashed => K::WorkerCrashed,
             Self::GuestDeadline { .. } | Self::GuestBudget { .. } => K::GuestDeadline,
@@ -204,7 +209,8 @@ impl CellError {
             | Self::NotACell { .. }
             | Self::Expired
             | Self::WrongScope
-            | Self::AlreadyResuming => Phase::Input,
+            | Self::AlreadyResuming
+            | Self::HeldElsewhere => Phase::Input,
             Self::GuestDeadline { .. }
             | Self::GuestBudget { .. }
             | Self::Guest(_)
@@ -311,6 +317,7 @@ mod tests {
             CellError::Expired,
             CellError::WrongScope,
             CellError::AlreadyResuming,
+            CellError::HeldElsewhere,
             CellError::Engine(SandboxError::NoSlot { max_guests: 4 }),
             CellError::Busy("all threads are taken".into()),
             CellError::WorkerCrashed,

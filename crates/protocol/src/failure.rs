@@ -80,7 +80,7 @@ words! {
         SnapshotExpired = "snapshot_expired",
         /// The cell belongs to another owner, agent, session or run.
         WrongScope = "wrong_scope",
-        /// Another `wait` is in flight for the cell.
+        /// Another `wait` is in flight for the cell, or another process holds it.
         AlreadyResuming = "already_resuming",
         /// The sandbox could not start, or is over its process-wide limits.
         EngineUnavailable = "engine_unavailable",

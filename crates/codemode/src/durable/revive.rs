@@ -184,7 +184,7 @@ pub(crate) fn revive(
         return ended_cell(services, run, id, ctx, ended);
     }
     let owner = store.own(&id).map_err(CellError::Stored)?;
-    let owner = owner.ok_or(CellError::AlreadyResuming)?;
+    let owner = owner.ok_or(CellError::HeldElsewhere)?;
     // Read again, now that nobody else can change it.
     let found = look_up(store, id, ctx)?;
     if let Base::Ended(ended) = &found.base {

@@ -109,9 +109,13 @@ async fn one_process_at_a_time_has_a_cell() {
     let first = places.world();
     let id = id_of(&first.exec("await yield_control(); return 1").await);
     let second = places.world();
-    assert_eq!(
-        kind(&second.wait(&id, None).await),
-        FailureKind::AlreadyResuming
+    let refused = second.wait(&id, None).await;
+    assert_eq!(kind(&refused), FailureKind::AlreadyResuming);
+    assert!(
+        refused
+            .model_text()
+            .unwrap()
+            .contains("another process holds this cell")
     );
     first.cells.shutdown().await;
     assert_eq!(value(&second.wait(&id, None).await), json!(1));
