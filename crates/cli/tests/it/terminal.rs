@@ -113,17 +113,3 @@ fn what_takes_long_shows_what_is_running() {
     assert_eq!(code, 0, "{screen}");
     assert!(screen.contains("over"), "{screen}");
 }
-
-#[test]
-fn nothing_is_drawn_over_a_question() {
-    let cli = Cli::new();
-    let program = "const asked = tools.exec({ command: 'true' }); \
-        for (let i = 0; i < 5; i++) { await tools.ls(); await new Promise(r => setTimeout(r, 300)) } \
-        return await asked";
-    let terminal = Terminal::start(&cli, &["exec", "--timeout-ms", "4000", program], &[]);
-    let (code, screen) = terminal.end();
-    assert_eq!(code, 1, "{screen}");
-    // The question stays open until the time of the run is over.
-    let (_, open) = screen.split_once("because ...  > ").unwrap();
-    assert!(!open.contains("the cell runs,"), "{screen:?}");
-}

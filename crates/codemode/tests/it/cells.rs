@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use codecell_codemode::{
     CodeModeOptions, Park, RecordSink, ReplayOptions, SnapshotTransport, record_entry, record_head,
 };
-use codecell_protocol::Language;
+use codecell_protocol::{CellResult, Language};
 
 use crate::support::{Setup, World, run_id, stable};
 
@@ -154,6 +154,42 @@ async fn every_conversation_is_replayed_to_the_same_end_without_a_tool() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     assert!(replayed > 30, "only {replayed} conversations have a record");
+}
+
+/// The programs that the test kit parks at every await, with their one tool made of one that is here.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_programs_of_the_test_kit_are_replayed_to_the_same_end() {
+    const STEP: &str = "const step = async a => { const { k } = await tools.echo(a); \
+        if (k >= 100) throw new Error('no ' + k); return k ?? a };\n";
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testkit/corpus");
+    let (mut wrong, mut legs, mut replayed) = (Vec::new(), 0, 0);
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let program = std::fs::read_to_string(&path).unwrap();
+        let program = STEP.to_owned() + &program.replace("tools.step(", "step(");
+        let tape = Arc::new(Tape(Mutex::new(record_head().to_vec())));
+        let mut world = World::new();
+        world.run.record = Some(Arc::clone(&tape) as Arc<dyn RecordSink>);
+        let mut outcome = world.exec(&program).await;
+        while matches!(outcome.result, CellResult::Waiting(_)) {
+            outcome = world.wait(&run_id(&outcome)).await;
+            legs += 1;
+        }
+        let record = tape.0.lock().unwrap().clone();
+        let world = World::new();
+        let all = ReplayOptions::default();
+        let again = world.code_mode.replay(&record, all, &world.run).await;
+        let again = again.unwrap();
+        replayed += 1;
+        if again.is_same != Some(true) || !world.stage.log().is_empty() {
+            wrong.push(format!("{}: {again:?}", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert!(
+        replayed > 20 && legs > 0,
+        "{replayed} programs, {legs} legs"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
