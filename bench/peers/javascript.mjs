@@ -123,6 +123,10 @@ const { run, suspend, resume } = await peers[peer]();
 await measure('return 1 + 1', runs, () => run(TRIVIAL), 2);
 for (const count of [1, 10, 100])
   await measure(`nested calls: ${count}`, runs, () => run(calls(count)), sum(count));
+for (const [name, file] of [['fib(27)', 'fib.js'], ['sort of 100,000', 'sort.js']]) {
+  const body = readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8');
+  await measure(name, Math.ceil(runs / 30), () => run(program(body)));
+}
 if (suspend) {
   await measure('suspend', runs, suspend);
   const bytes = await suspend();

@@ -9,7 +9,7 @@ import platform
 import statistics
 import sys
 
-# Our name for a row, and what `codecell-bench cells` calls it.
+# Our name for a row, and what `codecell-bench cells` or `interpreter` calls it.
 ROWS = {
     "return 1 + 1": "return 1 + 1",
     "nested calls: 1": "1 nested call",
@@ -17,6 +17,8 @@ ROWS = {
     "nested calls: 100": "100 nested calls in turn",
     "suspend": "exec to waiting (yield)",
     "resume": "wait to completed",
+    "fib(27)": "fib(27)",
+    "sort of 100,000": "sort of 100,000 numbers",
     "whole process": None,
 }
 
@@ -32,7 +34,8 @@ def collect(lines):
             skipped[peer] = line["skipped"]
         medians = line.get("medians", {})
         if "rows" in line:
-            medians = {row: line["rows"][name]["wall p50 us"] for row, name in ROWS.items() if name}
+            found = line["rows"]
+            medians = {row: found[name]["wall p50 us"] for row, name in ROWS.items() if name in found}
         for row, median in medians.items():
             figures[row].setdefault(peer, []).append(median)
     return versions, skipped, figures

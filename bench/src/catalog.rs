@@ -1,67 +1,14 @@
 //! What ten thousand tools cost: to register, to change, to start a cell beside, to list, to search.
 //!
-//! The tools are made up of words that tools are made of, so that no data set is needed.
+//! The tools are [made up](crate::made_up).
 
-use codecell_catalog::{Catalog, Entry, Source, ToolId};
+use codecell_catalog::Catalog;
 use codecell_codemode::CodeModeOptions;
-use serde_json::{Value, json};
 
+use crate::made_up::entries;
 use crate::measure::{Report, Samples, start};
 use crate::search::request;
 use crate::world::{World, completed, waiting};
-
-const VERBS: [&str; 10] = [
-    "get", "list", "create", "update", "delete", "search", "convert", "send", "analyze", "schedule",
-];
-const THINGS: [&str; 20] = [
-    "invoice",
-    "weather",
-    "calendar",
-    "message",
-    "customer",
-    "flight",
-    "hotel",
-    "recipe",
-    "patient",
-    "shipment",
-    "ticket",
-    "payment",
-    "playlist",
-    "document",
-    "sensor",
-    "portfolio",
-    "contract",
-    "vehicle",
-    "repository",
-    "course",
-];
-const ASPECTS: [&str; 25] = [
-    "forecast",
-    "history",
-    "details",
-    "summary",
-    "report",
-    "status",
-    "image",
-    "comment",
-    "price",
-    "location",
-    "member",
-    "schedule",
-    "category",
-    "review",
-    "permission",
-    "template",
-    "attachment",
-    "statistics",
-    "reminder",
-    "label",
-    "archive",
-    "balance",
-    "rating",
-    "alert",
-    "version",
-];
 
 const QUERY: &str = "weather forecast for a city on a given date";
 
@@ -137,40 +84,4 @@ async fn cells(count: usize, runs: usize, report: &mut Report) -> anyhow::Result
         completed(&world.wait(run_id).await)?;
     }
     Ok(())
-}
-
-/// So many tools of plugins, no two alike.
-fn entries(count: usize) -> anyhow::Result<Vec<Entry>> {
-    (0..count).map(entry).collect()
-}
-
-fn entry(at: usize) -> anyhow::Result<Entry> {
-    let verb = VERBS[at % 10];
-    let thing = THINGS[at / 10 % 20];
-    let aspect = ASPECTS[at / 200 % 25];
-    let round = at / 5000;
-    let id = ToolId::new(
-        Source::OpenClaw,
-        &format!("{thing}{round}"),
-        &format!("{verb}_{thing}_{aspect}"),
-    )?;
-    let description = format!(
-        "Use this to {verb} the {aspect} of a {thing}. Gives the {aspect} with its {thing} and the date of the \
-         last change; fails when the {thing} is not known in region {round}."
-    );
-    Ok(Entry::new(id, description, parameters(thing, aspect)))
-}
-
-fn parameters(thing: &str, aspect: &str) -> Value {
-    let thing_id = format!("{thing}_id");
-    json!({
-        "type": "object",
-        "properties": {
-            thing_id.as_str(): { "type": "string", "description": format!("The id of the {thing}") },
-            aspect: { "type": "string", "description": format!("Which {aspect} is meant") },
-            "order": { "type": "string", "enum": ["ascending", "descending"] },
-            "limit": { "type": "integer", "description": "The most results to give" },
-        },
-        "required": [thing_id],
-    })
 }

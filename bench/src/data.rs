@@ -19,9 +19,11 @@ const NUMBERS: &str = "const data = new Float64Array(131072).map((_, i) => i * 1
 const TEXTS: &str = "const data = Array.from({ length: 16384 }, (_, i) => 'a text of some sixty bytes, number ' + i + ' of many of them'); \
     await yield_control(); return data.length";
 
-const FIB: &str = "const fib = n => n < 2 ? n : fib(n - 1) + fib(n - 2); return fib(27)";
-const SORT: &str = "let s = 1; const a = Array.from({ length: 100000 }, () => s = (s * 48271) % 2147483647); \
-    a.sort((x, y) => x - y); return a[0]";
+/// The interpreter itself; `bench/peers` runs the same files natively.
+const INTERPRETER: [(&str, &str); 2] = [
+    ("fib(27)", include_str!("fib.js")),
+    ("sort of 100,000 numbers", include_str!("sort.js")),
+];
 
 /// Measures the rows whose name holds `only` with `runs` repetitions each.
 pub(crate) async fn run(runs: usize, only: &str) -> anyhow::Result<Report> {
@@ -31,29 +33,49 @@ pub(crate) async fn run(runs: usize, only: &str) -> anyhow::Result<Report> {
         ..CodeModeOptions::default()
     })?;
     let mut report = Report::new(format!("data, {runs} runs each"));
-    for (name, code) in [
+    let rows = [
         ("1 MB of rows from a tool", FROM_TOOL),
         ("1 MB of rows to a tool and back", ROWS),
-        ("fib(27)", FIB),
-        ("sort of 100,000 numbers", SORT),
-    ]
-    .into_iter()
-    .filter(|row| row.0.contains(only))
-    {
-        let mut samples = Samples::default();
-        for _ in 0..runs {
-            let begun = start();
-            let outcome = world.exec(code).await;
-            samples.end(&begun);
-            completed(&outcome)?;
-        }
-        report.add_samples(name, samples);
+    ];
+    let rows = rows.into_iter().chain(INTERPRETER);
+    for (name, code) in rows.filter(|row| row.0.contains(only)) {
+        cell(&world, name, code, runs, &mut report).await?;
     }
     let suspended = [("1 MiB of numbers", NUMBERS), ("1 MiB of texts", TEXTS)];
     for (name, code) in suspended.into_iter().filter(|row| row.0.contains(only)) {
         suspension(&world, name, code, runs, &mut report).await?;
     }
     Ok(report)
+}
+
+/// Measures the interpreter alone, with `runs` repetitions each.
+pub(crate) async fn interpreter(runs: usize) -> anyhow::Result<Report> {
+    let world = World::start(CodeModeOptions::default())?;
+    let mut report = Report::new(format!("the interpreter, {runs} runs each"));
+    for (name, code) in INTERPRETER {
+        cell(&world, name, code, runs, &mut report).await?;
+    }
+    Ok(report)
+}
+
+async fn cell(
+    world: &World,
+    name: &str,
+    code: &str,
+    runs: usize,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    let mut samples = Samples::default();
+    for round in 0..=runs + runs / 10 {
+        let begun = start();
+        let outcome = world.exec(code).await;
+        if round > runs / 10 {
+            samples.end(&begun);
+        }
+        completed(&outcome)?;
+    }
+    report.add_samples(name, samples);
+    Ok(())
 }
 
 async fn suspension(

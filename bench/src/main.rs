@@ -12,6 +12,7 @@ mod cells;
 mod data;
 mod durable;
 mod load;
+mod made_up;
 mod measure;
 mod search;
 mod suspended;
@@ -57,6 +58,12 @@ enum What {
         #[arg(long, default_value = "")]
         only: String,
     },
+    /// The interpreter alone: the rows that `bench/peers` sets beside the engine compiled natively.
+    Interpreter {
+        /// Repetitions of each.
+        #[arg(long, default_value_t = 30)]
+        runs: usize,
+    },
     /// Growth of resident memory while cells are suspended.
     Suspended {
         /// How many cells.
@@ -100,6 +107,7 @@ fn main() -> anyhow::Result<()> {
             What::Cells { runs, only } => cells::run(runs, &only).await,
             What::Load { runs } => load::run(runs).await,
             What::Data { runs, only } => data::run(runs, &only).await,
+            What::Interpreter { runs } => data::interpreter(runs).await,
             What::Suspended { count } => suspended::run(count).await,
             What::Search { data } => search::run(&data),
             What::Durable { runs, dir } => durable::run(runs, &dir).await,
