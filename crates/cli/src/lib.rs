@@ -38,6 +38,11 @@ use surroundings::Surroundings;
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(own_up));
     let args: Vec<OsString> = std::env::args_os().collect();
+    if let [_, word, rest @ ..] = args.as_slice()
+        && word == compose::servers::GUARD
+    {
+        return codecell_mcp::client::run_guard(rest);
+    }
     ExitCode::from(run(&args) as u8)
 }
 

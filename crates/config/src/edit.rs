@@ -43,6 +43,57 @@ pub fn set_in_text(
     editor.set(&root, 0, value)
 }
 
+/// The text without a key of an object, and everything else as it is; `None` when it has no such
+/// key.
+///
+/// # Errors
+/// When the text is no JSON5.
+pub fn remove_from_text(
+    file: &Path,
+    text: &str,
+    path: &KeyPath,
+) -> Result<Option<String>, ConfigError> {
+    let Some((Segment::Key(name), around)) = path.segments().split_last() else {
+        return Ok(None);
+    };
+    let (_, outline) = document::parse(file, text)?;
+    let mut node = outline.as_ref();
+    for segment in around {
+        node = match (node.map(|node| &node.shape), segment) {
+            (Some(Shape::Object { members, .. }), Segment::Key(name)) => members
+                .iter()
+                .rfind(|member| member.name == *name)
+                .map(|member| &member.value),
+            (Some(Shape::Array(items)), Segment::Index(at)) => items.get(*at),
+            _ => None,
+        };
+    }
+    let Some(Shape::Object { members, .. }) = node.map(|node| &node.shape) else {
+        return Ok(None);
+    };
+    let Some(at) = members.iter().position(|member| member.name == *name) else {
+        return Ok(None);
+    };
+    let gone = &members[at];
+    // With its comma, and the line it stands on if that is left empty.
+    let after = &text[gone.value.span.end..];
+    let blank = after.len() - after.trim_start().len();
+    let comma = usize::from(after[blank..].starts_with(','));
+    let end = gone.value.span.end + if comma == 1 { blank + 1 } else { 0 };
+    let line_start = text[..gone.key.start]
+        .rfind('\n')
+        .map_or(0, |newline| newline + 1);
+    let stands_first = text[line_start..gone.key.start].trim().is_empty();
+    let rest = &text[end..];
+    let line_end = rest.find('\n').map_or(rest.len(), |newline| newline + 1);
+    let stands_last = rest[..line_end].trim().is_empty();
+    let (start, end) = match stands_first && stands_last && line_start > 0 {
+        true => (line_start, end + line_end),
+        false => (gone.key.start, end),
+    };
+    Ok(Some(format!("{}{}", &text[..start], &text[end..])))
+}
+
 fn obstacle(file: &Path, text: &str, at: usize, path: &KeyPath) -> ConfigError {
     ConfigError::Edit {
         at: document::place(file, text, at),

@@ -26,7 +26,7 @@ mod schema;
 mod servers;
 
 pub use document::{MAX_CONFIG_BYTES, MAX_CONFIG_DEPTH, MAX_INCLUDE_DEPTH, Sources};
-pub use edit::set_in_text;
+pub use edit::{remove_from_text, set_in_text};
 pub use error::{ConfigError, Origin};
 pub use foreign::{Foreign, ForeignServer, RefusedServer, VariableUse, Variables, read_servers};
 pub use load::{LoadRequest, Loaded, Override, Report, load};

@@ -39,6 +39,9 @@ pub struct ToolDefinition {
     pub tier: Tier,
     /// What of an MCP server it stands for.
     pub operation: Operation,
+    /// Another name under which policy knows the tool, unique in its run: the owner's and the
+    /// tool's names in letters that rules can write.
+    pub policy_name: Option<String>,
     /// A title for people.
     pub label: Option<String>,
     /// What it does, for the model.
@@ -68,6 +71,7 @@ impl ToolDefinition {
             id: entry.id,
             tier: entry.tier,
             operation: entry.operation,
+            policy_name: None,
             label: None,
             description: entry.description,
             parameters: entry.parameters,

@@ -1,6 +1,8 @@
 //! The arguments of `codecell mcp list`, `test` and what else there is to do with MCP servers.
 
-use clap::Subcommand;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
 
 /// What can be done with the MCP servers.
 #[derive(Debug, Subcommand)]
@@ -19,4 +21,67 @@ pub(crate) enum McpCommand {
         #[arg(value_name = "NAME")]
         names: Vec<String>,
     },
+    /// Add an MCP server to the configuration file, and keep the rest of it as it is
+    #[command(
+        before_help = "Examples:\n  codecell mcp add files -- npx -y @modelcontextprotocol/server-filesystem .\n  codecell mcp add tracker --url https://x.example/mcp --header 'X-Key: ${KEY}'"
+    )]
+    Add(AddArgs),
+    /// Remove an MCP server from the configuration file
+    #[command(
+        before_help = "Examples:\n  codecell mcp remove files\n  codecell mcp remove tracker --config ./codecell.json"
+    )]
+    Remove {
+        /// The server
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+    /// Take servers over from the configuration file of another MCP client
+    #[command(
+        before_help = "Examples:\n  codecell mcp import ~/.config/Claude/claude_desktop_config.json\n  codecell mcp import .vscode/mcp.json github --force"
+    )]
+    Import {
+        /// The file: with `mcpServers`, `servers` or `context_servers`
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Only these servers
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+        /// Replace servers that are configured already
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+/// `codecell mcp add`.
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// The name to configure it under
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// The command that starts it, after `--`
+    #[arg(
+        last = true,
+        value_name = "COMMAND",
+        required_unless_present = "url",
+        conflicts_with = "url"
+    )]
+    pub(crate) command: Vec<String>,
+    /// The address where it is reached
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// Speak the older transport with an event stream
+    #[arg(long, requires = "url")]
+    pub(crate) sse: bool,
+    /// A header of every request; `${NAME}` in it is read from the environment
+    #[arg(long, value_name = "NAME: VALUE", requires = "url")]
+    pub(crate) header: Vec<String>,
+    /// A variable of its environment; `${NAME}` in it is read from ours
+    #[arg(long, value_name = "NAME=VALUE", conflicts_with = "url")]
+    pub(crate) env: Vec<String>,
+    /// The folder to start it in [default: the workspace]
+    #[arg(long, value_name = "DIR", conflicts_with = "url")]
+    pub(crate) cwd: Option<String>,
+    /// Replace the server that has this name already
+    #[arg(long)]
+    pub(crate) force: bool,
 }

@@ -73,7 +73,8 @@ fn set(base: &Base, key: &str, value: &str) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-fn unwritable(path: &Path, verb: &str, error: &io::Error) -> CliError {
+/// The error of a configuration file that cannot be read or written.
+pub(crate) fn unwritable(path: &Path, verb: &str, error: &io::Error) -> CliError {
     CliError::Config {
         message: format!("cannot {verb} the config file {}: {error}", path.display()),
         hint: "check the rights of the file and its folder; nothing was changed".to_owned(),
@@ -82,7 +83,7 @@ fn unwritable(path: &Path, verb: &str, error: &io::Error) -> CliError {
 
 /// Puts a text in the place of a file, in one step. A new file is for its owner alone, since it may
 /// come to hold keys; a link is followed.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path
         .parent()

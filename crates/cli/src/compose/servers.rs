@@ -1,5 +1,6 @@
 //! The MCP servers of a command: from the configuration and `--mcp-config` to a pool.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,8 +10,8 @@ use codecell_config::{
     Variables, read_servers,
 };
 use codecell_mcp::client::{
-    DEFAULT_CONNECT_TIMEOUT, DEFAULT_REQUEST_TIMEOUT, Endpoint, HttpEndpoint, HttpTransport,
-    Lifecycle, Pool, PoolOptions, ServerOptions, StdioEndpoint, ToolFilter,
+    ClientCertificate, DEFAULT_CONNECT_TIMEOUT, DEFAULT_REQUEST_TIMEOUT, Endpoint, HttpEndpoint,
+    HttpTransport, Lifecycle, Pool, PoolOptions, ServerOptions, StdioEndpoint, ToolFilter,
 };
 
 use super::Base;
@@ -98,7 +99,7 @@ pub(crate) fn open(base: &Base, settings: &Settings) -> Result<Option<Arc<Pool>>
     let enabled = enabled.filter(|(_, server)| server.is_enabled);
     let servers: Vec<_> = enabled
         .map(|(name, server)| convert(base, settings, name, server))
-        .collect();
+        .collect::<Result<_, _>>()?;
     if servers.is_empty() {
         return Ok(None);
     }
@@ -106,6 +107,7 @@ pub(crate) fn open(base: &Base, settings: &Settings) -> Result<Option<Arc<Pool>>
         idle_ttl: Duration::from_millis(config.mcp_idle_ttl_ms()),
         environment: base.surroundings.child_env(),
         folder: settings.workspace.clone(),
+        guard: guard(),
         ..PoolOptions::new(servers)
     };
     let pool = Pool::new(options).map_err(|error| CliError::Config {
@@ -115,16 +117,25 @@ pub(crate) fn open(base: &Base, settings: &Settings) -> Result<Option<Arc<Pool>>
     Ok(Some(Arc::new(pool)))
 }
 
+/// The first argument of this program when it is the guard of a server.
+pub(crate) const GUARD: &str = "__guard";
+
+/// This program as a guard, if it can be found.
+fn guard() -> Option<Vec<OsString>> {
+    let program = std::env::current_exe().ok()?;
+    Some(vec![program.into_os_string(), GUARD.into()])
+}
+
 fn convert(
     base: &Base,
     settings: &Settings,
     name: &str,
     server: &McpServerOptions,
-) -> ServerOptions {
+) -> Result<ServerOptions, CliError> {
     let ms = |ms: Option<u64>, default| ms.map_or(default, Duration::from_millis);
-    ServerOptions {
+    Ok(ServerOptions {
         name: name.to_owned(),
-        endpoint: endpoint(base, settings, &server.endpoint),
+        endpoint: endpoint(base, settings, name, &server.endpoint)?,
         request_timeout: ms(server.request_timeout_ms, DEFAULT_REQUEST_TIMEOUT),
         connect_timeout: ms(server.connect_timeout_ms, DEFAULT_CONNECT_TIMEOUT),
         is_parallel: server.is_parallel,
@@ -133,38 +144,71 @@ fn convert(
             exclude: server.exclude_tools.clone(),
         },
         lifecycle: Lifecycle::Auto,
-    }
+    })
 }
 
-fn endpoint(base: &Base, settings: &Settings, endpoint: &McpEndpoint) -> Endpoint {
+fn endpoint(
+    base: &Base,
+    settings: &Settings,
+    name: &str,
+    endpoint: &McpEndpoint,
+) -> Result<Endpoint, CliError> {
+    let place = |path: &str| settings.workspace.join(expand_home(base, path));
     match endpoint {
         McpEndpoint::Command {
             command,
             args,
             env,
             cwd,
-        } => Endpoint::Stdio(StdioEndpoint {
+        } => Ok(Endpoint::Stdio(StdioEndpoint {
             command: command.clone(),
             args: args.clone(),
             env: env.clone(),
-            cwd: cwd
-                .as_ref()
-                .map(|cwd| settings.workspace.join(expand_home(base, cwd))),
+            cwd: cwd.as_deref().map(place),
+        })),
+        McpEndpoint::Url { is_oauth: true, .. } => Err(CliError::Config {
+            message: format!("mcp.servers.{name}.auth is \"oauth\", which is not built into this version"),
+            hint: "get a token by other means and put it into headers: {Authorization: \"Bearer ${TOKEN}\"}"
+                .to_owned(),
         }),
         McpEndpoint::Url {
             url,
             is_sse,
             headers,
+            verifies_certificate,
+            client_certificate,
             ..
-        } => Endpoint::Http(HttpEndpoint {
+        } => Ok(Endpoint::Http(HttpEndpoint {
             url: url.clone(),
             transport: match is_sse {
                 true => HttpTransport::Sse,
                 false => HttpTransport::Streamable,
             },
             headers: headers.clone(),
-        }),
+            verifies_certificate: *verifies_certificate,
+            client_certificate: client_certificate
+                .as_ref()
+                .map(|(chain, key)| {
+                    let key = key.as_ref().unwrap_or(chain);
+                    Ok::<_, CliError>(ClientCertificate {
+                        chain: read_pem(&place(chain))?,
+                        key: read_pem(&place(key))?,
+                    })
+                })
+                .transpose()?,
+        })),
     }
+}
+
+fn read_pem(path: &Path) -> Result<Vec<u8>, CliError> {
+    let text = read_file(path).map_err(|error| CliError::Config {
+        message: format!(
+            "cannot read the certificate or key {}: {error}",
+            path.display()
+        ),
+        hint: "clientCert and clientKey of an MCP server name files in PEM form".to_owned(),
+    })?;
+    Ok(text.into_bytes())
 }
 
 /// `~/` as a shell would read it.

@@ -20,5 +20,6 @@ mod interrupts;
 mod mcp;
 mod mistakes;
 mod pty;
+mod servers;
 mod terminal;
 mod tools;

@@ -212,8 +212,15 @@ impl Server<'_> {
             return Err(unknown_kind(&kind));
         }
         self.put("command", Value::String(command));
-        if let Some(Value::Array(more)) = self.take("args") {
-            args.get_or_insert_default().extend(more);
+        match self.take("args") {
+            None => {}
+            Some(Value::Array(more)) => args.get_or_insert_default().extend(more),
+            Some(other) => {
+                return Err(format!(
+                    "`args` must be a list, but it is {}",
+                    found(&other)
+                ));
+            }
         }
         if let Some(args) = args {
             let args = self.texts("args", Value::Array(args))?;
@@ -284,10 +291,10 @@ impl Server<'_> {
     fn timeout(&mut self, given: &Value) {
         match given.as_f64() {
             Some(number) if number >= MILLISECONDS_FROM => {
-                self.put("requestTimeoutMs", json!(number.round()));
+                self.put("requestTimeoutMs", json!(number.round() as u64));
                 self.note(format!("`timeout` {number} is taken as milliseconds"));
             }
-            Some(number) if number > 0.0 => self.put("timeout", json!(number.ceil())),
+            Some(number) if number > 0.0 => self.put("timeout", json!(number.ceil() as u64)),
             _ => self.note("`timeout` is no time and is not taken over"),
         }
     }

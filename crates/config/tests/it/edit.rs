@@ -79,3 +79,35 @@ fn what_cannot_be_set() {
     let lines = cases.map(|(text, at, value)| format!("{text} <- {at}: {}", set(text, at, value)));
     insta::assert_snapshot!(lines.join("\n"));
 }
+
+#[test]
+fn a_removed_key_leaves_the_rest_alone() {
+    let path = crate::support::path("mcp.servers.b");
+    let cases = [
+        (
+            "{\n  // mine\n  mcp: {\n    servers: {\n      a: { command: 'x' }, // keep\n      b: {\n        url: 'u',\n      },\n      c: {},\n    },\n  },\n}\n",
+            Some(
+                "{\n  // mine\n  mcp: {\n    servers: {\n      a: { command: 'x' }, // keep\n      c: {},\n    },\n  },\n}\n",
+            ),
+        ),
+        (
+            "{ mcp: { servers: { a: 1, b: 2 } } }",
+            Some("{ mcp: { servers: { a: 1,  } } }"),
+        ),
+        (
+            "{ mcp: { servers: { b: 2 , c: 3 } } }",
+            Some("{ mcp: { servers: {  c: 3 } } }"),
+        ),
+        (
+            "{ mcp: { servers: { \"b\": 2 } } }",
+            Some("{ mcp: { servers: {  } } }"),
+        ),
+        ("{ mcp: { servers: {} } }", None),
+        ("{}", None),
+        ("{ mcp: { servers: [1] } }", None),
+    ];
+    for (text, expected) in cases {
+        let left = codecell_config::remove_from_text("c".as_ref(), text, &path).unwrap();
+        assert_eq!(left.as_deref(), expected, "{text}");
+    }
+}

@@ -9,6 +9,7 @@
 mod clamps;
 mod edit;
 mod errors;
+mod foreign;
 mod generated;
 mod includes;
 mod layers;

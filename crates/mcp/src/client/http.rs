@@ -1,18 +1,21 @@
-//! Servers at an address: streamable HTTP.
+//! Servers at an address: which transport, headers, no redirects.
 
 use std::collections::HashMap;
 use std::error::Error;
-use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue};
 use reqwest::Client;
 use rmcp::RoleClient;
 use rmcp::service::ClientInitializeError;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransportConfig, StreamableHttpError,
+};
 use rmcp::transport::{StreamableHttpClientTransport, Transport};
 
 use super::error::StartError;
 use super::options::{HttpEndpoint, PoolOptions};
+use super::sse::Sse;
+use super::tls;
 
 /// A transport to an address.
 ///
@@ -27,9 +30,19 @@ pub(super) fn transport(
     config.max_sse_event_size = pool.limits.max_message_bytes;
     config.max_concurrent_requests = pool.limits.max_calls;
     Ok(StreamableHttpClientTransport::with_client(
-        client()?,
+        client(endpoint)?,
         config,
     ))
+}
+
+/// The older transport to an address.
+///
+/// # Errors
+/// [`StartError`], the time not counted.
+pub(super) async fn sse(endpoint: &HttpEndpoint, pool: &PoolOptions) -> Result<Sse, StartError> {
+    let headers = headers(endpoint)?.into_iter().collect();
+    let max_bytes = pool.limits.max_message_bytes;
+    Sse::open(client(endpoint)?, &endpoint.url, headers, max_bytes).await
 }
 
 fn headers(endpoint: &HttpEndpoint) -> Result<HashMap<HeaderName, HeaderValue>, StartError> {
@@ -42,32 +55,30 @@ fn headers(endpoint: &HttpEndpoint) -> Result<HashMap<HeaderName, HeaderValue>, 
     endpoint.headers.iter().map(one).collect()
 }
 
-fn client() -> Result<Client, StartError> {
-    let no_tls = |error: &dyn Error| StartError::Options(format!("TLS is not available: {error}"));
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let roots = rustls::RootCertStore {
-        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-    };
-    let tls = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| no_tls(&error))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+fn client(endpoint: &HttpEndpoint) -> Result<Client, StartError> {
     Client::builder()
-        .tls_backend_preconfigured(tls)
+        .tls_backend_preconfigured(tls::config(endpoint)?)
+        // A redirect could lead our headers to anybody, and a public server inside our network.
         .redirect(reqwest::redirect::Policy::none())
         .user_agent(concat!("codecell/", env!("CARGO_PKG_VERSION")))
         .build()
-        .map_err(|error| no_tls(&error))
+        .map_err(|error| StartError::Options(explain(&error)))
 }
 
 /// What an error of a transport comes down to: its innermost cause.
 pub(super) fn explain(error: &(dyn Error + 'static)) -> String {
     let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
+    loop {
+        // The SDK's errors do not all name their cause as one.
+        let inner = match cause.downcast_ref() {
+            Some(StreamableHttpError::<reqwest::Error>::Client(inner)) => Some(inner as _),
+            _ => cause.source(),
+        };
+        match inner {
+            Some(inner) => cause = inner,
+            None => return cause.to_string(),
+        }
     }
-    cause.to_string()
 }
 
 /// What a server wants to know before it answers, if that is why it did not.

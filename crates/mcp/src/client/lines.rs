@@ -214,7 +214,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleClient> for Lines<R> {
 }
 
 /// Whether the SDK needs the answer as a type.
-fn is_greeting(request: &ClientRequest) -> bool {
+pub(super) fn is_greeting(request: &ClientRequest) -> bool {
     matches!(
         request,
         ClientRequest::InitializeRequest(_)

@@ -29,7 +29,7 @@ use super::http;
 use super::limits::ClientLimits;
 use super::lines::Lines;
 use super::message::raw_result;
-use super::options::{Endpoint, Lifecycle, PoolOptions, ServerOptions};
+use super::options::{Endpoint, HttpTransport, Lifecycle, PoolOptions, ServerOptions};
 use super::process::{Process, Spawned, Tail};
 
 /// How long a request may take in all, in request timeouts, if the server keeps reporting progress.
@@ -244,6 +244,11 @@ async fn attempt(
                 link.stderr = Some(stderr);
                 link
             })
+        }
+        Endpoint::Http(endpoint) if endpoint.transport == HttpTransport::Sse => {
+            let transport = http::sse(endpoint, pool).await.map_err(Attempt::Failed)?;
+            let greeted = greet(options, pool, tail, transport, mode).await;
+            greeted.map_err(|error| told(error, tail))
         }
         Endpoint::Http(endpoint) => {
             let transport = http::transport(endpoint, pool).map_err(Attempt::Failed)?;

@@ -14,6 +14,7 @@ use super::error::RequestError;
 use super::filter::Filter;
 use super::limits::ClientLimits;
 use super::link::Link;
+use super::names::ToolNames;
 use super::operations;
 
 /// JSON-RPC's code for a method that does not exist. Source: JSON-RPC 2.0, section 5.1.
@@ -55,6 +56,7 @@ impl Listing {
     pub(super) async fn read(
         link: &Link,
         server: &str,
+        safe_name: &str,
         filter: &Filter,
         limits: &ClientLimits,
     ) -> Result<Self, RequestError> {
@@ -77,6 +79,10 @@ impl Listing {
         let own = operations::definitions(server, listing.has_resources, listing.has_prompts);
         let own = own.into_iter().filter(|own| !filter.excludes(own.name()));
         listing.tools.extend(own);
+        let mut names = ToolNames::new(safe_name);
+        for tool in &mut listing.tools {
+            tool.policy_name = Some(names.next(tool.name()));
+        }
         Ok(listing)
     }
 

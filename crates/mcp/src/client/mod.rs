@@ -6,6 +6,7 @@
 
 mod error;
 mod filter;
+mod guard;
 mod handler;
 mod http;
 mod limits;
@@ -13,21 +14,25 @@ mod lines;
 mod link;
 mod listing;
 mod message;
+mod names;
 mod operations;
 mod options;
 mod output;
 mod pool;
 mod process;
 mod server;
+mod sse;
+mod tls;
 mod tool;
 
 pub use error::{RequestError, StartError};
+pub use guard::run_guard;
 pub use limits::ClientLimits;
 pub use listing::{LeftOut, Listing};
 pub use options::{
-    DEFAULT_CONNECT_TIMEOUT, DEFAULT_IDLE_TTL, DEFAULT_REQUEST_TIMEOUT, Endpoint, HttpEndpoint,
-    HttpTransport, Lifecycle, PoolOptions, SAFE_VARIABLES, ServerOptions, StdioEndpoint,
-    ToolFilter,
+    ClientCertificate, DEFAULT_CONNECT_TIMEOUT, DEFAULT_IDLE_TTL, DEFAULT_REQUEST_TIMEOUT,
+    Endpoint, HttpEndpoint, HttpTransport, Lifecycle, PoolOptions, SAFE_VARIABLES, ServerOptions,
+    StdioEndpoint, ToolFilter,
 };
 pub use pool::{Pool, PoolError};
 pub use server::ServerState;

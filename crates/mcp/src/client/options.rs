@@ -4,6 +4,7 @@
 //! or a file.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -37,9 +38,10 @@ pub struct PoolOptions {
     pub environment: Vec<(String, String)>,
     /// Where server processes start that name no folder of their own.
     pub folder: PathBuf,
-    /// A program that watches over a server's process, with its first arguments; the server's
-    /// command follows. Without one, a process that we cannot stop any more ends by itself.
-    pub guard: Option<Vec<PathBuf>>,
+    /// A program that watches over a server's process, with its first arguments; our process id and
+    /// the server's command follow, and it calls [`run_guard`](super::run_guard) with them. Without
+    /// one, a server that does not notice the end of its stdin outlives us if we are killed.
+    pub guard: Option<Vec<OsString>>,
     /// The bounds.
     pub limits: ClientLimits,
 }
@@ -144,6 +146,32 @@ pub struct HttpEndpoint {
     pub transport: HttpTransport,
     /// Headers of every request.
     pub headers: BTreeMap<String, String>,
+    /// Whether the server's certificate is checked.
+    pub verifies_certificate: bool,
+    /// Our certificate chain and its key.
+    pub client_certificate: Option<ClientCertificate>,
+}
+
+impl HttpEndpoint {
+    /// An address that is spoken with over streamable HTTP, without headers.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            transport: HttpTransport::default(),
+            headers: BTreeMap::new(),
+            verifies_certificate: true,
+            client_certificate: None,
+        }
+    }
+}
+
+/// A certificate that says who we are, in PEM form.
+#[derive(Clone)]
+pub struct ClientCertificate {
+    /// The certificate and those that it rests on.
+    pub chain: Vec<u8>,
+    /// Its private key.
+    pub key: Vec<u8>,
 }
 
 impl fmt::Debug for HttpEndpoint {

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::error::RequestError;
+use super::names;
 use super::options::PoolOptions;
 use super::server::{Server, ServerState};
 
@@ -64,11 +65,16 @@ impl Pool {
         }
         let shared = Arc::new(options);
         let (changes, _) = watch::channel(0);
-        let started = servers.into_iter().map(|server| {
-            let (server, actor) = Server::new(server, Arc::clone(&shared), changes.clone());
-            let actor = AbortOnDropHandle::new(tokio::spawn(actor));
-            (Arc::new(server), actor)
-        });
+        let safe_names = names::of_servers(servers.iter().map(|server| server.name.as_str()));
+        let started = servers
+            .into_iter()
+            .zip(safe_names)
+            .map(|(server, safe_name)| {
+                let (server, actor) =
+                    Server::new(server, safe_name, Arc::clone(&shared), changes.clone());
+                let actor = AbortOnDropHandle::new(tokio::spawn(actor));
+                (Arc::new(server), actor)
+            });
         let (servers, actors) = started.unzip();
         Ok(Self {
             servers,

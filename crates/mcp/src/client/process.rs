@@ -104,7 +104,13 @@ impl Process {
             command: endpoint.command.clone(),
             reason: reason(endpoint, &error),
         };
-        let mut child = command(endpoint, pool).spawn().map_err(failed)?;
+        let environment = environment(endpoint, pool);
+        if !is_there(&endpoint.command, &environment) {
+            return Err(failed(std::io::ErrorKind::NotFound.into()));
+        }
+        let mut child = command(endpoint, pool, environment)
+            .spawn()
+            .map_err(failed)?;
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
@@ -157,25 +163,36 @@ impl Drop for Process {
     }
 }
 
-fn command(endpoint: &StdioEndpoint, pool: &PoolOptions) -> Command {
-    let mut words = pool
-        .guard
-        .iter()
-        .flatten()
-        .map(|word| word.as_os_str().to_owned());
-    let mut command = match words.next() {
-        Some(guard) => {
+/// Whether there is such a program, looked for as the server's own process will; a guard cannot say
+/// so.
+fn is_there(command: &str, environment: &[(OsString, OsString)]) -> bool {
+    if command.contains('/') {
+        return true;
+    }
+    let path = environment.iter().rev().find(|(name, _)| name == "PATH");
+    let folders = path.map(|(_, path)| path.as_os_str()).unwrap_or_default();
+    std::env::split_paths(folders).any(|folder| folder.join(command).is_file())
+}
+
+fn command(
+    endpoint: &StdioEndpoint,
+    pool: &PoolOptions,
+    environment: Vec<(OsString, OsString)>,
+) -> Command {
+    let mut command = match pool.guard.as_deref() {
+        Some([guard, words @ ..]) => {
             let mut command = Command::new(guard);
-            command.args(words).arg(&endpoint.command);
+            command.args(words).arg(std::process::id().to_string());
+            command.arg(&endpoint.command);
             command
         }
-        None => Command::new(&endpoint.command),
+        _ => Command::new(&endpoint.command),
     };
     command
         .args(&endpoint.args)
         .current_dir(endpoint.cwd.as_ref().unwrap_or(&pool.folder))
         .env_clear()
-        .envs(environment(endpoint, pool))
+        .envs(environment)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

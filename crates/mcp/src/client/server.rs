@@ -98,6 +98,7 @@ impl Server {
     /// A server, and the actor to be run for it.
     pub(super) fn new(
         options: ServerOptions,
+        safe_name: String,
         pool: Arc<PoolOptions>,
         changes: watch::Sender<u64>,
     ) -> (Self, impl Future<Output = ()> + Send + 'static) {
@@ -111,6 +112,7 @@ impl Server {
         };
         let actor = Actor {
             handle: handle.clone(),
+            safe_name: safe_name.into(),
             tail: Tail::new(pool.limits.max_noise_bytes),
             options: Arc::new(options),
             pool,
@@ -172,6 +174,7 @@ impl Handle {
 
 struct Actor {
     handle: Handle,
+    safe_name: Arc<str>,
     options: Arc<ServerOptions>,
     pool: Arc<PoolOptions>,
     events: mpsc::Receiver<Event>,
@@ -310,9 +313,10 @@ impl Actor {
         let tail = self.tail.clone();
         let up = link.clone();
         let pause = self.pause_left();
+        let safe_name = Arc::clone(&self.safe_name);
         let work = async move {
             tokio::time::sleep(pause).await;
-            bring_up(options, pool, tail, up).await
+            bring_up(options, &safe_name, pool, tail, up).await
         };
         self.state = State::Working {
             link,
@@ -443,6 +447,7 @@ impl Actor {
 /// Starts the server if it is not up, and reads what it has, all in the configured time.
 async fn bring_up(
     options: Arc<ServerOptions>,
+    safe_name: &str,
     pool: Arc<PoolOptions>,
     tail: Tail,
     up: Option<Arc<Link>>,
@@ -453,7 +458,7 @@ async fn bring_up(
             Some(link) => link,
             None => Arc::new(Link::open(&options, &pool, &tail).await?),
         };
-        let listing = Listing::read(&link, &options.name, &filter, &pool.limits).await;
+        let listing = Listing::read(&link, &options.name, safe_name, &filter, &pool.limits).await;
         let listing = listing.map_err(|error| StartError::Greeting {
             reason: error.to_string(),
             stderr: String::new(),

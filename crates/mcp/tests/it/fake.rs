@@ -62,7 +62,7 @@ impl Fake {
             write(noise.as_str().unwrap());
         }
         if let Some(text) = self.script["stderr"].as_str() {
-            eprintln!("{text}");
+            complain(text);
         }
         if self.flag("exit") {
             std::process::exit(3);
@@ -169,7 +169,7 @@ impl Fake {
         let text = |text: String| json!({"content": [{"type": "text", "text": text}]});
         match params["name"].as_str().unwrap_or_default() {
             "die" => {
-                eprintln!("dying as asked");
+                complain("dying as asked");
                 std::process::exit(7);
             }
             "stall" => {}
@@ -277,4 +277,10 @@ fn write(line: &str) {
     if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
         std::process::exit(0);
     }
+}
+
+fn complain(text: &str) {
+    let mut err = std::io::stderr().lock();
+    err.write_all(text.as_bytes()).unwrap();
+    err.write_all(b"\n").unwrap();
 }

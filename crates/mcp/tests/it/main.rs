@@ -3,15 +3,12 @@
 //! The same binary is the scripted servers that the tests talk to: see [`fake`].
 #![cfg_attr(
     test,
-    expect(
-        clippy::unwrap_used,
-        clippy::print_stderr,
-        reason = "a test that cannot go on fails; a scripted server talks as servers do"
-    )
+    expect(clippy::unwrap_used, reason = "a test that cannot go on fails")
 )]
 
 mod calls;
 mod fake;
+mod http;
 mod life;
 mod lists;
 mod support;

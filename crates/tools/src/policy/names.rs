@@ -81,6 +81,8 @@ pub(super) struct PolicyNames {
     /// The owner's own name of the tool, where it differs. Rules that deny match it, rules that
     /// allow do not: a server must not be able to name its tool after an allowed one.
     bare: Option<String>,
+    /// What the owner made of both names, in letters that rules can write.
+    safe: Option<String>,
     id: String,
     owner: Option<String>,
     tier: Tier,
@@ -98,6 +100,7 @@ impl PolicyNames {
                 own.clone()
             },
             bare: is_mcp.then_some(own),
+            safe: definition.policy_name.as_deref().map(normalise),
             id: normalise(id.as_str()),
             owner: (definition.tier != Tier::Core).then(|| normalise(id.owner())),
             tier: definition.tier,
@@ -112,6 +115,7 @@ impl PolicyNames {
         let bundle = (self.tier == Tier::Mcp).then_some(BUNDLE_MCP);
         [
             Some(self.name.as_str()),
+            self.safe.as_deref(),
             Some(self.id.as_str()),
             plugin,
             bundle,
