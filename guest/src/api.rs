@@ -108,11 +108,6 @@ fn is_below(path: &str, folder: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn bytes(file: &File) -> Js<Val> {
-    let content = Text::of(file.content.raw())?;
-    Ok(Val::number(content.bytes().len() as f64))
-}
-
 fn row(file: &File) -> Js<Val> {
     let row = Val::object()?;
     js::define(&row, "path", Val::string(&file.path)?, sys::JS_PROP_C_W_E)?;
@@ -122,7 +117,7 @@ fn row(file: &File) -> Js<Val> {
         file.description.clone(),
         sys::JS_PROP_C_W_E,
     )?;
-    js::define(&row, "bytes", bytes(file)?, sys::JS_PROP_C_W_E)?;
+    js::define(&row, "bytes", Val::number(file.bytes), sys::JS_PROP_C_W_E)?;
     Ok(row)
 }
 
@@ -141,6 +136,7 @@ fn read_file(args: &Args<'_>) -> Js<Val> {
         };
         return Err(refusal(&format!("API has no file {path:?}; {known}")));
     };
+    let content = file.content.text()?;
     let answer = Val::object()?;
     js::define(
         &answer,
@@ -148,15 +144,15 @@ fn read_file(args: &Args<'_>) -> Js<Val> {
         Val::string(&file.path)?,
         sys::JS_PROP_C_W_E,
     )?;
-    js::define(&answer, "content", file.content.clone(), sys::JS_PROP_C_W_E)?;
+    js::define(&answer, "content", content.clone(), sys::JS_PROP_C_W_E)?;
     js::define(
         &answer,
         "description",
         file.description.clone(),
         sys::JS_PROP_C_W_E,
     )?;
-    js::define(&answer, "bytes", bytes(file)?, sys::JS_PROP_C_W_E)?;
-    let text = js::native(Index::BoundValue, "toString", 0, &[file.content.raw()])?;
+    js::define(&answer, "bytes", Val::number(file.bytes), sys::JS_PROP_C_W_E)?;
+    let text = js::native(Index::BoundValue, "toString", 0, &[content.raw()])?;
     js::define(
         &answer,
         "toString",

@@ -22,12 +22,15 @@ struct Catalog {
     entries: RefCell<Vec<Option<Val>>>,
     target: RefCell<Option<Val>>,
     filled: Cell<bool>,
+    /// How many of the region's entries are of `ALL_TOOLS`; what follows them are texts.
+    tools: Cell<usize>,
 }
 
 static CATALOG: Local<Catalog> = Local::new(Catalog {
     entries: RefCell::new(Vec::new()),
     target: RefCell::new(None),
     filled: Cell::new(false),
+    tools: Cell::new(usize::MAX),
 });
 
 /// Makes the region; 0 when refused.
@@ -63,12 +66,23 @@ fn word(index: usize) -> Option<usize> {
     Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
 }
 
-/// Number of entries.
+/// Says how many of the region's entries are of `ALL_TOOLS`.
+pub fn set_count(tools: usize) {
+    CATALOG.tools.set(tools);
+}
+
+/// Number of entries of `ALL_TOOLS`.
 fn count() -> usize {
     if word(0) != Some(CATALOG_MAGIC as usize) {
         return 0;
     }
-    word(1).unwrap_or(0).min(region().len() / 4)
+    let all = word(1).unwrap_or(0).min(region().len() / 4);
+    all.min(CATALOG.tools.get())
+}
+
+/// An entry that is a text, as a string.
+pub fn text(index: usize) -> Js<Val> {
+    Val::string_bytes(entry_bytes(index).unwrap_or_default())
 }
 
 fn entry_bytes(index: usize) -> Option<&'static [u8]> {

@@ -7,7 +7,7 @@ use rquickjs_sys as sys;
 
 use crate::js::{self, Args, Js, Thrown, Val};
 use crate::natives::Index;
-use crate::{api, catalog, clock, dynamic, inject, prelude, results, tools};
+use crate::{api, catalog, clock, dynamic, inject, mcp, prelude, results, tools};
 
 /// Globals of the engine that a program must not find.
 const ABSENT: [&str; 5] = [
@@ -52,7 +52,7 @@ pub fn init() -> Js<()> {
     install("ALL_TOOLS", catalog::global()?)?;
     install("API", api::global()?)?;
     install("results", results::global()?)?;
-    install("MCP", empty()?)?;
+    install("MCP", mcp::global()?)?;
     install("namespaces", empty()?)?;
     install("console", console()?)?;
     install("crypto", single("randomUUID", Index::RandomUuid)?)?;

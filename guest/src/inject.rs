@@ -3,6 +3,7 @@
 //! The injection is JSON of the host, parsed once; it is read by own data properties only.
 
 use core::cell::RefCell;
+use std::collections::BTreeMap;
 
 use rquickjs_sys as sys;
 
@@ -21,6 +22,12 @@ pub fn take(text: &[u8]) -> Js<()> {
     let parsed = js::parse_json(&mut text.to_vec())?;
     if let Some(names) = js::own_data(parsed.raw(), "names") {
         tools::set_names(texts(&names)?);
+    }
+    if let Some(count) = js::own_data(parsed.raw(), "allTools") {
+        crate::catalog::set_count(intrinsics::number_of(count.raw()) as usize);
+    }
+    if let Some(mcp) = js::own_data(parsed.raw(), "mcp") {
+        crate::mcp::set_names(members(&mcp)?);
     }
     if let Some(absent) = js::own_data(parsed.raw(), "absent") {
         for name in texts(&absent)? {
@@ -54,14 +61,45 @@ fn texts(array: &Val) -> Js<Vec<String>> {
         .collect()
 }
 
+/// Pairs of a path and its keys.
+fn members(pairs: &Val) -> Js<BTreeMap<String, Vec<String>>> {
+    let mut found = BTreeMap::new();
+    for pair in items(pairs)? {
+        if let [path, keys] = items(&pair)?.as_slice() {
+            found.insert(Text::of(path.raw())?.to_string_lossy(), texts(keys)?);
+        }
+    }
+    Ok(found)
+}
+
 /// One virtual file of `API`.
 pub struct File {
     /// Its path.
     pub path: String,
     /// What it describes.
     pub description: Val,
-    /// Its text.
-    pub content: Val,
+    /// Size of its text in UTF-8, in bytes.
+    pub bytes: f64,
+    /// Where its text is.
+    pub content: Content,
+}
+
+/// Where the text of a virtual file is.
+pub enum Content {
+    /// In the injection.
+    Inline(Val),
+    /// In the catalog region, as the entry with this index.
+    Region(usize),
+}
+
+impl Content {
+    /// The text.
+    pub fn text(&self) -> Js<Val> {
+        match self {
+            Self::Inline(text) => Ok(text.clone()),
+            Self::Region(index) => crate::catalog::text(*index),
+        }
+    }
 }
 
 /// All virtual files, in the host's order.
@@ -78,10 +116,23 @@ fn file(entry: &Val) -> Js<File> {
         Some(value) if js::is_string(value.raw()) => Ok(value),
         _ => Val::string(""),
     };
+    let (bytes, content) = match js::own_data(entry.raw(), "at") {
+        Some(at) => {
+            let bytes = js::own_data(entry.raw(), "bytes").unwrap_or_else(Val::undefined);
+            let index = intrinsics::number_of(at.raw()) as usize;
+            (intrinsics::number_of(bytes.raw()), Content::Region(index))
+        }
+        None => {
+            let content = field("content")?;
+            let bytes = Text::of(content.raw())?.bytes().len() as f64;
+            (bytes, Content::Inline(content))
+        }
+    };
     Ok(File {
         path: Text::of(field("path")?.raw())?.to_string_lossy(),
         description: field("description")?,
-        content: field("content")?,
+        bytes,
+        content,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::js::Native;
 use crate::{
-    api, catalog, codecs, conformance, dynamic, globals, intrinsics, output, prelude, random,
+    api, catalog, codecs, conformance, dynamic, globals, intrinsics, mcp, output, prelude, random,
     results, timers, tools, web, yields,
 };
 
@@ -63,6 +63,10 @@ natives! {
     ApiList = (api::list, 0),
     /// `API.read`.
     ApiRead = (api::read, 0),
+    /// `MCP.<server>.<tool>`; the target is bound.
+    McpCall = (mcp::call, 1),
+    /// `MCP.$api` and `MCP.<server>.$api`; the server is bound.
+    McpApi = (mcp::api, 1),
     /// `results.save`.
     ResultsSave = (results::save, 0),
     /// `results.load`.

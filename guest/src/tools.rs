@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rquickjs_sys as sys;
 
 use crate::abi::Method;
-use crate::js::{self, Args, ErrorKind, JSAtom, JSValue, Js, Text, Thrown, Val};
+use crate::exotic::{self, LANGUAGE_NAMES, Methods};
+use crate::js::{self, Args, ErrorKind, JSAtom, JSValue, Js, Text, Val};
 use crate::local::Local;
 use crate::natives::Index;
 use crate::{calls, convert, limits};
@@ -20,26 +21,6 @@ const HELPERS: [(&str, Index, u8); 4] = [
     ("describe", Index::ToolsDescribe, 1),
     ("call", Index::ToolsCall, 2),
     ("callRaw", Index::ToolsCallRaw, 2),
-];
-
-/// Names that the engine or common code looks up on any object: no tool has one of them, and `"" + tools`
-/// must not become a call.
-const LANGUAGE_NAMES: [&str; 15] = [
-    "then",
-    "toJSON",
-    "constructor",
-    "prototype",
-    "hasOwnProperty",
-    "isPrototypeOf",
-    "propertyIsEnumerable",
-    "toString",
-    "toLocaleString",
-    "valueOf",
-    "__proto__",
-    "__defineGetter__",
-    "__defineSetter__",
-    "__lookupGetter__",
-    "__lookupSetter__",
 ];
 
 struct Tools {
@@ -61,12 +42,7 @@ static TOOLS: Local<Tools> = Local::new(Tools {
     names: RefCell::new(None),
 });
 
-struct Exotic(sys::JSClassExoticMethods);
-
-// SAFETY: never written after it is made.
-unsafe impl Sync for Exotic {}
-
-static EXOTIC: Exotic = Exotic(sys::JSClassExoticMethods {
+static METHODS: Methods = Methods(sys::JSClassExoticMethods {
     get_own_property: Some(get_own_property),
     get_own_property_names: Some(get_own_property_names),
     delete_property: Some(delete_property),
@@ -78,33 +54,12 @@ static EXOTIC: Exotic = Exotic(sys::JSClassExoticMethods {
 
 /// Registers the class and makes the object, at pre-initialisation.
 pub fn object() -> Js<Val> {
-    let mut id: sys::JSClassID = 0;
-    let definition = sys::JSClassDef {
-        class_name: c"Tools".as_ptr(),
-        finalizer: None,
-        gc_mark: None,
-        call: None,
-        exotic: (&raw const EXOTIC.0).cast_mut(),
-    };
-    // SAFETY: the definition and its methods live long enough; the engine copies the definition.
-    unsafe {
-        sys::JS_NewClassID(js::rt(), &raw mut id);
-        if sys::JS_NewClass(js::rt(), id, &raw const definition) < 0 {
-            return Err(Thrown);
-        }
-    }
-    TOOLS.class.set(id);
+    TOOLS.class.set(exotic::class(c"Tools", &METHODS)?);
     for (name, index, length) in HELPERS {
         let helper = js::native(index, name, length, &[])?;
         TOOLS.members.borrow_mut().insert(name.to_owned(), helper);
     }
-    // SAFETY: the class is registered.
-    let tools = Val::check(unsafe { sys::JS_NewObjectProtoClass(js::ctx(), sys::JS_NULL, id) })?;
-    // SAFETY: the object is fresh.
-    if unsafe { sys::JS_PreventExtensions(js::ctx(), tools.raw()) } < 0 {
-        return Err(Thrown);
-    }
-    Ok(tools)
+    exotic::object(TOOLS.class.get())
 }
 
 /// Makes `in`, `Object.keys` and `hasOwn` exact for these names.
@@ -117,16 +72,6 @@ pub fn set_names(names: Vec<String>) {
 
 fn is_helper(name: &str) -> bool {
     HELPERS.iter().any(|(helper, _, _)| *helper == name)
-}
-
-/// The text of a string key; `None` for symbols.
-fn key_text(atom: JSAtom) -> Option<String> {
-    // SAFETY: the engine passes a live atom.
-    let key = Val::own(unsafe { sys::JS_AtomToValue(js::ctx(), atom) });
-    if !js::is_string(key.raw()) {
-        return None;
-    }
-    Some(Text::of(key.raw()).ok()?.to_string_lossy())
 }
 
 /// The member with this name, made at first use.
@@ -152,7 +97,7 @@ enum Key {
 }
 
 fn classify(atom: JSAtom) -> Key {
-    let Some(name) = key_text(atom) else {
+    let Some(name) = exotic::key_text(atom) else {
         return Key::None;
     };
     if LANGUAGE_NAMES.contains(&name.as_str()) {
@@ -186,14 +131,7 @@ unsafe extern "C" fn get_own_property(
     };
     let flags = if listed { sys::JS_PROP_ENUMERABLE } else { 0 };
     // SAFETY: the engine gives a valid place for the descriptor.
-    unsafe {
-        *found = sys::JSPropertyDescriptor {
-            flags: flags as i32,
-            value: value.into_raw(),
-            getter: sys::JS_UNDEFINED,
-            setter: sys::JS_UNDEFINED,
-        };
-    }
+    unsafe { exotic::describe(found, value, flags) };
     1
 }
 
@@ -208,43 +146,12 @@ unsafe extern "C" fn get_own_property_names(
         let rest = names.ordered.iter().filter(|name| !is_helper(name));
         keys.extend(rest.cloned());
     }
-    let bytes = keys.len() * size_of::<sys::JSPropertyEnum>();
-    // SAFETY: the engine frees the table with its own allocator.
-    let rows: *mut sys::JSPropertyEnum = unsafe { sys::js_malloc(js::ctx(), bytes as u32) }.cast();
-    if rows.is_null() {
-        return -1;
-    }
-    for (index, key) in keys.iter().enumerate() {
-        let Ok(atom) = js::Atom::new(key) else {
-            return -1;
-        };
-        // SAFETY: there is room for every key.
-        unsafe {
-            rows.add(index).write(sys::JSPropertyEnum {
-                is_enumerable: true,
-                atom: atom.raw(),
-            });
-        }
-        core::mem::forget(atom);
-    }
     // SAFETY: the engine gives valid places.
-    unsafe {
-        *table = rows;
-        *count = keys.len() as u32;
-    }
-    0
+    unsafe { exotic::give_keys(table, count, keys.iter().map(String::as_str)) }
 }
 
 unsafe extern "C" fn delete_property(_: *mut sys::JSContext, _: JSValue, atom: JSAtom) -> i32 {
     i32::from(!matches!(classify(atom), Key::Listed(_)))
-}
-
-fn refuse(flags: i32) -> i32 {
-    if flags as u32 & (sys::JS_PROP_THROW | sys::JS_PROP_THROW_STRICT) != 0 {
-        js::throw_error(ErrorKind::Type, "tools cannot be changed");
-        return -1;
-    }
-    0
 }
 
 unsafe extern "C" fn define_own_property(
@@ -256,7 +163,7 @@ unsafe extern "C" fn define_own_property(
     _: JSValue,
     flags: i32,
 ) -> i32 {
-    refuse(flags)
+    exotic::refuse(flags, "tools cannot be changed")
 }
 
 unsafe extern "C" fn set_property(
@@ -267,7 +174,7 @@ unsafe extern "C" fn set_property(
     _: JSValue,
     flags: i32,
 ) -> i32 {
-    refuse(flags)
+    exotic::refuse(flags, "tools cannot be changed")
 }
 
 /// A tool's function: `tools.<name>(input)`.

@@ -9,10 +9,11 @@ use std::sync::OnceLock;
 use codecell_protocol::EffectKind;
 use serde::Serialize;
 
+use crate::declarations::{self, DeclarationFile};
 use crate::entry::{CompactEntry, Description, Entry, Tier};
 use crate::hash::{self, ContentHash};
 use crate::id::{Source, ToolId};
-use crate::mcp::{McpServer, McpSpace, McpTable};
+use crate::mcp::{McpLookupError, McpServer, McpSpace, McpTable};
 use crate::names;
 use crate::prompt_index::{self, IndexOptions};
 use crate::resolve::{self, ResolveError};
@@ -67,6 +68,7 @@ pub struct Catalog {
     servers: Vec<McpServer>,
     mcp: OnceLock<McpTable>,
     index: OnceLock<Index>,
+    declarations: OnceLock<Vec<DeclarationFile>>,
     all_tools_json: OnceLock<String>,
     content_hash: OnceLock<ContentHash>,
 }
@@ -114,6 +116,7 @@ impl Catalog {
             servers,
             mcp: OnceLock::new(),
             index: OnceLock::new(),
+            declarations: OnceLock::new(),
             all_tools_json: OnceLock::new(),
             content_hash: OnceLock::new(),
         })
@@ -210,6 +213,27 @@ impl Catalog {
         Some(&self.entries[at])
     }
 
+    /// Why the guest's `<server>.<tool>` means none of these entries.
+    pub fn explain_mcp(&self, spelling: &str) -> McpLookupError {
+        self.mcp().explain(spelling)
+    }
+
+    /// The declaration files of all MCP servers, made once: the index, then one for each server. None
+    /// without servers.
+    pub fn declarations(&self) -> &[DeclarationFile] {
+        self.declarations.get_or_init(|| declarations::files(self))
+    }
+
+    /// The path of the file that declares this server.
+    pub fn declaration_path(&self, space: &McpSpace) -> String {
+        declarations::path_of(space)
+    }
+
+    /// What the file of a server says of one of its entries, with what it needs around it.
+    pub fn declaration_of(&self, space: &McpSpace, entry: &Entry) -> String {
+        declarations::excerpt(self, space, |member| member.id == entry.id)
+    }
+
     /// The entries that `keep` admits, under the names that they have here: what was taken away
     /// leaves its name free, and nothing else moves into it.
     #[must_use]
@@ -228,6 +252,7 @@ impl Catalog {
             servers: self.servers.clone(),
             mcp: OnceLock::from(self.mcp().narrowed(&kept)),
             index: OnceLock::new(),
+            declarations: OnceLock::new(),
             all_tools_json: OnceLock::new(),
             content_hash: OnceLock::new(),
         }

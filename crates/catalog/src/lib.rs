@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod catalog;
+mod declarations;
 mod entry;
 mod hash;
 mod id;
@@ -25,10 +26,11 @@ mod signature;
 mod type_text;
 
 pub use catalog::{Catalog, CatalogError, MAX_ENTRIES, SourceCounts};
+pub use declarations::{DeclarationFile, INDEX_PATH};
 pub use entry::{CompactEntry, Description, Entry, Tier};
 pub use hash::ContentHash;
 pub use id::{IdError, MAX_NAME_BYTES, MAX_OWNER_BYTES, Source, ToolId};
-pub use mcp::{McpServer, McpSpace, Operation, mcp_spelling_of};
+pub use mcp::{McpLookupError, McpServer, McpSpace, Operation, mcp_spelling_of};
 pub use names::{HELPER_NAMES, identifier, is_identifier};
 pub use near::nearest;
 pub use prompt_index::{DEFAULT_INDEX_CHARS, IndexOptions, MAX_INDEX_CHARS};

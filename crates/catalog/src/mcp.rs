@@ -11,6 +11,7 @@ use std::fmt;
 use crate::entry::Entry;
 use crate::id::Source;
 use crate::names;
+use crate::near;
 
 /// What an entry of an MCP server stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -109,6 +110,52 @@ pub(crate) struct McpTable {
     positions: HashMap<String, usize>,
 }
 
+/// Why a spelling leads to nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum McpLookupError {
+    /// There is no such server.
+    #[error("there is no MCP server `{name}` here.{}", hint(.near.as_deref(), "API.list() names the servers."))]
+    Server {
+        /// What was asked for, cut to a bounded length.
+        name: String,
+        /// The closest, as it is written.
+        near: Option<String>,
+    },
+    /// The server has no such tool.
+    #[error("MCP.{server} has no tool `{name}`.{}", hint(.near.as_deref(), "API.search(\"words\") finds tools."))]
+    Tool {
+        /// The server's identifier.
+        server: String,
+        /// What was asked for, cut to a bounded length.
+        name: String,
+        /// The closest, as it is called.
+        near: Option<String>,
+    },
+    /// The server is there, and cannot be reached.
+    #[error("the MCP server MCP.{server} is unavailable: {why}")]
+    Unavailable {
+        /// The server's identifier.
+        server: String,
+        /// Its own reason.
+        why: String,
+    },
+}
+
+fn hint(near: Option<&str>, otherwise: &str) -> String {
+    near.map_or_else(
+        || format!(" {otherwise}"),
+        |near| format!(" Did you mean {near}?"),
+    )
+}
+
+/// The most characters of an unknown name that an error repeats.
+const MAX_SHOWN_CHARS: usize = 120;
+
+fn shown(name: &str) -> String {
+    let kept = name.chars().filter(|c| !c.is_control());
+    kept.take(MAX_SHOWN_CHARS).collect()
+}
+
 const ROOT: &str = "MCP.";
 
 impl McpTable {
@@ -163,6 +210,33 @@ impl McpTable {
 
     pub(crate) fn spelling(&self, at: usize) -> Option<&str> {
         self.spellings[at].as_deref()
+    }
+
+    /// Why `<server>.<tool>` is nothing.
+    pub(crate) fn explain(&self, spelling: &str) -> McpLookupError {
+        let (server, tool) = spelling.split_once('.').unwrap_or((spelling, ""));
+        let Some(space) = self.space(server) else {
+            let names = self.spaces.iter().map(|space| space.identifier.as_str());
+            let near = near::nearest(server, names);
+            return McpLookupError::Server {
+                name: shown(server),
+                near: near.map(|near| format!("{ROOT}{near}")),
+            };
+        };
+        let server = space.identifier.clone();
+        if let Some(why) = &space.server.unavailable {
+            let why = shown(why);
+            return McpLookupError::Unavailable { server, why };
+        }
+        let spelled = space.members.iter().filter_map(|&at| self.spelling(at));
+        let own = |spelling: &'_ str| spelling.len() - ROOT.len() - server.len() - 1;
+        let names = spelled.map(|spelling| &spelling[spelling.len() - own(spelling)..]);
+        let near = near::nearest(tool, names);
+        McpLookupError::Tool {
+            name: shown(tool),
+            near: near.map(|near| format!("{ROOT}{server}.{near}")),
+            server,
+        }
     }
 
     pub(crate) fn position(&self, spelling: &str) -> Option<usize> {

@@ -36,7 +36,7 @@ const LANGUAGE_NAMES: [&str; 15] = [
 const MCP_MEMBERS: [&str; 3] = ["$api", "resources", "prompts"];
 
 /// Words that cannot name a function in a declaration file.
-const RESERVED_WORDS: [&str; 54] = [
+const RESERVED_WORDS: [&str; 55] = [
     "abstract",
     "any",
     "arguments",
@@ -91,6 +91,7 @@ const RESERVED_WORDS: [&str; 54] = [
     "void",
     "while",
     "with",
+    "yield",
 ];
 
 /// Whether the text is an ASCII identifier: a letter, `_` or `$`, then those and digits.

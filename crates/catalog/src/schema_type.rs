@@ -10,26 +10,41 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-/// The most schema nodes that one lowering visits.
-const MAX_NODES: usize = 1_024;
+/// How much of a schema is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caps {
+    /// The most schema nodes that one lowering visits.
+    pub(crate) nodes: usize,
+    /// The most properties, members or elements taken from one node; the rest is counted.
+    pub(crate) members: usize,
+    /// How deep lowering goes.
+    pub(crate) depth: usize,
+    /// How many literals of an enum are kept before it is widened.
+    pub(crate) literals: usize,
+    /// The longest string that becomes a literal type, in bytes.
+    pub(crate) literal_bytes: usize,
+    /// The longest property name that is shown, in bytes; longer ones are counted only.
+    pub(crate) property_bytes: usize,
+}
 
-/// The most properties, members or literals taken from one node; the rest is counted.
-const MAX_MEMBERS: usize = 64;
+/// What goes into a line.
+pub(crate) const SIGNATURE: Caps = Caps {
+    nodes: 1_024,
+    members: 64,
+    depth: 16,
+    literals: 16,
+    literal_bytes: 80,
+    property_bytes: 120,
+};
 
 /// The most names of one `required` list that are read.
 const MAX_REQUIRED: usize = 4_096;
 
-/// How deep lowering goes.
-const MAX_DEPTH: usize = 16;
+/// How many names of a `required` list, or literals of an enum, cost as much as one node.
+const NAMES_PER_NODE: usize = 8;
 
-/// How many literals of an enum are kept before it is widened.
-const MAX_LITERALS: usize = 16;
-
-/// The longest string that becomes a literal type, in bytes.
-const MAX_LITERAL_BYTES: usize = 80;
-
-/// The longest property name that is shown, in bytes; longer ones are counted only.
-const MAX_PROPERTY_BYTES: usize = 120;
+/// The most types of one document that get a name.
+const MAX_NAMED: usize = 512;
 
 /// A TypeScript type.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,13 +55,24 @@ pub(crate) enum Type<'a> {
     Primitive(&'static str),
     Literal(&'a Value),
     Array(Box<Type<'a>>),
-    Tuple(Vec<Type<'a>>, Option<Box<Type<'a>>>),
+    Tuple(Tuple<'a>),
     /// An object of which nothing is known.
     AnyObject,
     Record(Box<Type<'a>>),
     Object(Object<'a>),
+    /// The target of a reference, by its number among the named ones.
+    Named(usize),
     Union(Vec<Type<'a>>),
     Intersection(Vec<Type<'a>>),
+}
+
+/// An array whose first elements have types of their own.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tuple<'a> {
+    pub(crate) first: Vec<Type<'a>>,
+    /// How many of the first elements must be there.
+    pub(crate) required: usize,
+    pub(crate) rest: Option<Box<Type<'a>>>,
 }
 
 /// An object type.
@@ -63,28 +89,100 @@ pub(crate) struct Property<'a> {
     pub(crate) name: &'a str,
     pub(crate) is_optional: bool,
     pub(crate) ty: Type<'a>,
+    /// What the schema says of it; only where types have names.
+    pub(crate) doc: Option<&'a str>,
 }
 
-/// Lowers a schema document.
+/// Lowers a schema document, every reference replaced by what it leads to.
 pub(crate) fn lower(root: &Value) -> Type<'_> {
-    let mut lowering = Lowering {
-        root,
-        nodes_left: MAX_NODES,
-        open_refs: vec!["#"],
-    };
-    lowering.schema(root, 0)
+    Lowering::new(root, SIGNATURE, None).schema(root, 0)
+}
+
+/// A document whose references stay references.
+pub(crate) struct Document<'a> {
+    pub(crate) root: Type<'a>,
+    /// What references lead to, with their targets.
+    pub(crate) named: Vec<(&'a str, Type<'a>)>,
+    /// How many nodes were visited.
+    pub(crate) nodes: usize,
+}
+
+/// Lowers a schema document to a type that may speak of itself: what references lead to has names.
+///
+/// A reference is only followed in place where TypeScript would not accept a name: where nothing,
+/// neither object nor array, stands between a type and itself.
+pub(crate) fn lower_named(root: &Value, caps: Caps) -> Document<'_> {
+    let mut lowering = Lowering::new(root, caps, Some(Vec::new()));
+    let lowered = lowering.schema(root, 0);
+    let mut named = Vec::new();
+    while let Some(target) = lowering.target(named.len()) {
+        let ty = lowering.definition(target);
+        named.push((target, ty));
+    }
+    Document {
+        root: lowered,
+        named,
+        nodes: caps.nodes - lowering.nodes_left,
+    }
 }
 
 struct Lowering<'a> {
     root: &'a Value,
+    caps: Caps,
     nodes_left: usize,
     /// References that are being followed, to notice recursion.
     open_refs: Vec<&'a str>,
+    /// Targets that have a name, when references keep theirs.
+    named: Option<Vec<&'a str>>,
+    /// Objects and arrays around the place that is being lowered.
+    around: usize,
 }
 
 impl<'a> Lowering<'a> {
+    fn new(root: &'a Value, caps: Caps, named: Option<Vec<&'a str>>) -> Self {
+        Self {
+            root,
+            caps,
+            nodes_left: caps.nodes,
+            open_refs: vec!["#"],
+            named,
+            around: 0,
+        }
+    }
+
+    /// The target with this number, if there are so many.
+    fn target(&self, number: usize) -> Option<&'a str> {
+        self.named.as_ref()?.get(number).copied()
+    }
+
+    fn definition(&mut self, target: &'a str) -> Type<'a> {
+        let Some(schema) = self.resolve(target) else {
+            return Type::Unknown;
+        };
+        self.open_refs = vec![target];
+        self.around = 0;
+        self.schema(schema, 0)
+    }
+
+    fn resolve(&self, target: &str) -> Option<&'a Value> {
+        self.root
+            .pointer(&percent_decoded(target.strip_prefix('#')?))
+    }
+
+    /// Lowers what stands inside of an object or array.
+    fn inner(&mut self, schema: &'a Value, depth: usize) -> Type<'a> {
+        self.around += 1;
+        let lowered = self.schema(schema, depth + 1);
+        self.around -= 1;
+        lowered
+    }
+
+    fn charge(&mut self, names: usize) {
+        self.nodes_left = self.nodes_left.saturating_sub(names / NAMES_PER_NODE);
+    }
+
     fn schema(&mut self, schema: &'a Value, depth: usize) -> Type<'a> {
-        if self.nodes_left == 0 || depth > MAX_DEPTH {
+        if self.nodes_left == 0 || depth > self.caps.depth {
             return Type::Unknown;
         }
         self.nodes_left -= 1;
@@ -97,10 +195,11 @@ impl<'a> Lowering<'a> {
 
     fn object_schema(&mut self, fields: &'a Map<String, Value>, depth: usize) -> Type<'a> {
         if let Some(value) = fields.get("const") {
-            return literal(value);
+            return literal(value, self.caps);
         }
         if let Some(Value::Array(values)) = fields.get("enum") {
-            return nullable(enumeration(values), fields);
+            self.charge(values.len());
+            return nullable(enumeration(values, self.caps), fields);
         }
         let mut parts = Vec::new();
         if let Some(Value::String(target)) = fields.get("$ref") {
@@ -112,7 +211,7 @@ impl<'a> Lowering<'a> {
             }
         }
         if let Some(Value::Array(members)) = fields.get("allOf") {
-            let members = members.iter().take(MAX_MEMBERS);
+            let members = members.iter().take(self.caps.members);
             parts.extend(members.map(|member| self.schema(member, depth + 1)));
         }
         parts.push(self.typed(fields, depth));
@@ -120,11 +219,15 @@ impl<'a> Lowering<'a> {
     }
 
     fn reference(&mut self, target: &'a str, depth: usize) -> Type<'a> {
-        let pointer = match target.strip_prefix('#') {
-            Some(pointer) if !self.open_refs.contains(&target) => pointer,
-            _ => return Type::Unknown,
-        };
-        let Some(schema) = self.root.pointer(&percent_decoded(pointer)) else {
+        if self.around > 0
+            && let Some(number) = self.number_of(target)
+        {
+            return Type::Named(number);
+        }
+        if self.open_refs.contains(&target) {
+            return Type::Unknown;
+        }
+        let Some(schema) = self.resolve(target) else {
             return Type::Unknown;
         };
         self.open_refs.push(target);
@@ -133,8 +236,22 @@ impl<'a> Lowering<'a> {
         lowered
     }
 
+    /// The number of a target among those that have names, a new one if there is room.
+    fn number_of(&mut self, target: &'a str) -> Option<usize> {
+        self.resolve(target)?;
+        let named = self.named.as_mut()?;
+        if let Some(known) = named.iter().position(|known| *known == target) {
+            return Some(known);
+        }
+        if named.len() >= MAX_NAMED {
+            return None;
+        }
+        named.push(target);
+        Some(named.len() - 1)
+    }
+
     fn any_of(&mut self, members: &'a [Value], depth: usize) -> Type<'a> {
-        if members.len() > MAX_MEMBERS {
+        if members.len() > self.caps.members {
             return Type::Unknown;
         }
         let lowered = members.iter().map(|member| self.schema(member, depth + 1));
@@ -146,7 +263,10 @@ impl<'a> Lowering<'a> {
         match fields.get("type") {
             Some(Value::String(name)) => self.named(name, fields, depth),
             Some(Value::Array(names)) => {
-                let names = names.iter().take(MAX_MEMBERS).filter_map(Value::as_str);
+                let names = names
+                    .iter()
+                    .take(self.caps.members)
+                    .filter_map(Value::as_str);
                 union(names.map(|name| self.named(name, fields, depth)).collect())
             }
             _ if has_any(
@@ -178,22 +298,26 @@ impl<'a> Lowering<'a> {
             (Some(Value::Array(first)), rest) => (first, rest),
             // Before 2020-12 a list of items was the tuple.
             (_, Some(Value::Array(first))) => (first, fields.get("additionalItems")),
-            (_, Some(each)) => return Type::Array(Box::new(self.schema(each, depth + 1))),
+            (_, Some(each)) => return Type::Array(Box::new(self.inner(each, depth))),
             (_, None) => return Type::Array(Box::new(Type::Unknown)),
         };
-        if first.len() > MAX_MEMBERS {
+        if first.len() > self.caps.members {
             return Type::Array(Box::new(Type::Unknown));
         }
-        let first = first
-            .iter()
-            .map(|item| self.schema(item, depth + 1))
-            .collect();
+        let first: Vec<_> = first.iter().map(|item| self.inner(item, depth)).collect();
         let rest = match rest {
             Some(Value::Bool(false)) => None,
-            Some(rest) => Some(Box::new(self.schema(rest, depth + 1))),
+            Some(rest) => Some(Box::new(self.inner(rest, depth))),
             None => Some(Box::new(Type::Unknown)),
         };
-        Type::Tuple(first, rest)
+        let required = fields.get("minItems").and_then(Value::as_u64).unwrap_or(0);
+        Type::Tuple(Tuple {
+            required: usize::try_from(required)
+                .unwrap_or(usize::MAX)
+                .min(first.len()),
+            first,
+            rest,
+        })
     }
 
     fn object(&mut self, fields: &'a Map<String, Value>, depth: usize) -> Type<'a> {
@@ -224,6 +348,9 @@ impl<'a> Lowering<'a> {
         fields: &'a Map<String, Value>,
         depth: usize,
     ) -> Object<'a> {
+        if let Some(Value::Array(names)) = fields.get("required") {
+            self.charge(names.len().min(MAX_REQUIRED));
+        }
         let required: HashSet<&str> = match fields.get("required") {
             Some(Value::Array(names)) => names
                 .iter()
@@ -233,29 +360,35 @@ impl<'a> Lowering<'a> {
             _ => HashSet::new(),
         };
         let mut object = Object::default();
-        for (name, schema) in properties.iter().take(MAX_MEMBERS) {
-            if name.len() > MAX_PROPERTY_BYTES {
+        for (name, schema) in properties.iter().take(self.caps.members) {
+            if name.len() > self.caps.property_bytes {
                 continue;
             }
             object.properties.push(Property {
                 name,
                 is_optional: !required.contains(name.as_str()),
-                ty: self.schema(schema, depth + 1),
+                ty: self.inner(schema, depth),
+                doc: self.doc(schema),
             });
         }
         object.left_out = properties.len() - object.properties.len();
         object
     }
 
+    fn doc(&self, schema: &'a Value) -> Option<&'a str> {
+        self.named.as_ref()?;
+        schema.get("description")?.as_str()
+    }
+
     /// The type of the keys that are not named, when the schema says more than "anything".
     fn additional(&mut self, fields: &'a Map<String, Value>, depth: usize) -> Option<Type<'a>> {
         let mut types = Vec::new();
         if let Some(Value::Object(patterns)) = fields.get("patternProperties") {
-            let patterns = patterns.values().take(MAX_MEMBERS);
-            types.extend(patterns.map(|schema| self.schema(schema, depth + 1)));
+            let patterns = patterns.values().take(self.caps.members);
+            types.extend(patterns.map(|schema| self.inner(schema, depth)));
         }
         match fields.get("additionalProperties") {
-            Some(schema @ Value::Object(_)) => types.push(self.schema(schema, depth + 1)),
+            Some(schema @ Value::Object(_)) => types.push(self.inner(schema, depth)),
             Some(Value::Bool(true)) if !fields.contains_key("properties") => {
                 types.push(Type::Unknown);
             }
@@ -277,9 +410,9 @@ fn nullable<'a>(ty: Type<'a>, fields: &Map<String, Value>) -> Type<'a> {
     }
 }
 
-fn literal(value: &Value) -> Type<'_> {
+fn literal(value: &Value, caps: Caps) -> Type<'_> {
     match value {
-        Value::String(text) if text.len() > MAX_LITERAL_BYTES => Type::Primitive("string"),
+        Value::String(text) if text.len() > caps.literal_bytes => Type::Primitive("string"),
         Value::Array(_) => Type::Array(Box::new(Type::Unknown)),
         Value::Object(_) => Type::AnyObject,
         Value::Null => Type::Primitive("null"),
@@ -288,9 +421,10 @@ fn literal(value: &Value) -> Type<'_> {
 }
 
 /// The literals of an enum; beyond the first few it is widened to the kind of those left out.
-fn enumeration(values: &[Value]) -> Type<'_> {
-    let mut members: Vec<Type<'_>> = values.iter().take(MAX_LITERALS).map(literal).collect();
-    let rest = values.iter().skip(MAX_LITERALS).take(MAX_REQUIRED);
+fn enumeration(values: &[Value], caps: Caps) -> Type<'_> {
+    let first = values.iter().take(caps.literals);
+    let mut members: Vec<Type<'_>> = first.map(|value| literal(value, caps)).collect();
+    let rest = values.iter().skip(caps.literals).take(MAX_REQUIRED);
     members.extend(rest.map(widened));
     union(members)
 }
@@ -300,7 +434,7 @@ fn widened(value: &Value) -> Type<'_> {
         Value::String(_) => Type::Primitive("string"),
         Value::Number(_) => Type::Primitive("number"),
         Value::Bool(_) => Type::Primitive("boolean"),
-        other => literal(other),
+        other => literal(other, SIGNATURE),
     }
 }
 

@@ -42,7 +42,10 @@ impl Printer {
             Type::Literal(value) => write_literal(value, out),
             Type::AnyObject => out.push_str("Record<string, unknown>"),
             Type::Array(each) => self.write_array(each, depth, out),
-            Type::Tuple(first, rest) => self.write_tuple(first, rest.as_deref(), depth, out),
+            Type::Tuple(tuple) => {
+                self.write_tuple(&tuple.first, tuple.rest.as_deref(), depth, out);
+            }
+            Type::Named(_) => out.push_str("unknown"),
             Type::Record(value) => {
                 out.push_str("Record<string, ");
                 self.write(value, depth, out);
@@ -134,14 +137,14 @@ impl Printer {
     }
 }
 
-fn write_name(name: &str, out: &mut String) {
+pub(crate) fn write_name(name: &str, out: &mut String) {
     match is_identifier(name) {
         true => out.push_str(name),
         false => write_string(name, out),
     }
 }
 
-fn write_literal(value: &Value, out: &mut String) {
+pub(crate) fn write_literal(value: &Value, out: &mut String) {
     match value {
         Value::String(text) => write_string(text, out),
         other => {
@@ -151,7 +154,7 @@ fn write_literal(value: &Value, out: &mut String) {
 }
 
 /// A string literal without line breaks, and without anything that ends a comment or a fence.
-fn write_string(text: &str, out: &mut String) {
+pub(crate) fn write_string(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {
         match c {

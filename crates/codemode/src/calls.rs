@@ -755,6 +755,7 @@ pub(crate) fn method_name(method: Method) -> &'static str {
         Method::Describe => "tools.describe",
         Method::ApiSearch => "API.search",
         Method::Mcp => "MCP",
+        Method::McpApi => "MCP.$api",
         Method::Namespace => "namespace",
         Method::ResultsSave => "results.save",
         Method::ResultsLoad => "results.load",

@@ -20,6 +20,7 @@ pub(crate) struct CatalogFacts {
     pub(crate) size: u32,
     image: OnceLock<CatalogImage>,
     names_json: OnceLock<Box<str>>,
+    mcp_json: OnceLock<Box<str>>,
 }
 
 impl CatalogFacts {
@@ -35,6 +36,7 @@ impl CatalogFacts {
             catalog: Arc::clone(catalog),
             image: OnceLock::new(),
             names_json: OnceLock::new(),
+            mcp_json: OnceLock::new(),
         }
     }
 
@@ -69,6 +71,41 @@ impl CatalogFacts {
         self.names_json.get_or_init(|| {
             let names: Vec<&str> = self.catalog.safe_names().map(|(name, _)| name).collect();
             serde_json::to_string(&names)
+                .unwrap_or_else(|_| "[]".to_owned())
+                .into()
+        })
+    }
+
+    /// The members of `MCP` and of each object below it: pairs of a path and its keys.
+    pub(crate) fn mcp_json(&self) -> &str {
+        self.mcp_json.get_or_init(|| {
+            let mut members: Vec<(&str, Vec<&str>)> = vec![("", Vec::new())];
+            let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+            for space in self.catalog.servers() {
+                members[0].1.push(&space.identifier);
+                let mut keys: Vec<&str> = Vec::new();
+                for entry in self.catalog.members(space) {
+                    let spelling = self.catalog.mcp_spelling(entry).unwrap_or_default();
+                    let path = spelling.strip_prefix("MCP.").unwrap_or_default();
+                    let own = path.split_once('.').map_or("", |(_, own)| own);
+                    match own.split_once('.') {
+                        None => keys.push(own),
+                        Some((group, key)) => {
+                            let at = &path[..path.len() - key.len() - 1];
+                            match groups.iter_mut().find(|(path, _)| *path == at) {
+                                Some((_, keys)) => keys.push(key),
+                                None => {
+                                    keys.push(group);
+                                    groups.push((at, vec![key]));
+                                }
+                            }
+                        }
+                    }
+                }
+                members.push((&space.identifier, keys));
+            }
+            members.append(&mut groups);
+            serde_json::to_string(&members)
                 .unwrap_or_else(|_| "[]".to_owned())
                 .into()
         })

@@ -4,24 +4,23 @@
 //! A turn is admitted or refused as a whole, before anything of it is dispatched. The guest's
 //! words are names only: every id is looked up among the tools that the run may use.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
 
-use codecell_catalog::{ResolveError, Scope, ToolId};
+use codecell_catalog::{McpLookupError, ResolveError, Scope, ToolId};
 use codecell_protocol::EffectKind;
 use codecell_sandbox::Method;
-use codecell_script::Prepared;
 use codecell_tools::toolset::LookupError;
+use serde_json::value::RawValue;
 
 use crate::calls::{Answer, HostCall, NewCall};
-use crate::catalog_facts::CatalogFacts;
 use crate::cell::effect_of;
 use crate::durable::{self, Fate, Journal};
 use crate::failure::CellError;
 use crate::host_calls;
 use crate::leg::Leg;
 use crate::limits::QUEUED_CALLS;
+use crate::mcp_api;
 use crate::reply::Rejection;
 
 /// A call as the guest made it.
@@ -85,7 +84,7 @@ pub(crate) fn count(leg: &Leg<'_>, method: Method, fate: &Fate) {
     match (fate, method) {
         (Fate::Tool { .. }, _) => run.count_call(),
         (Fate::Host, Method::Search | Method::ApiSearch) => run.count_search(),
-        (Fate::Host, Method::Describe) => run.count_describe(),
+        (Fate::Host, Method::Describe | Method::McpApi) => run.count_describe(),
         _ => {}
     }
 }
@@ -111,7 +110,7 @@ pub(crate) fn one(leg: &Leg<'_>, call: GuestCall) -> Fate {
     let run = &leg.cell.run;
     match call.method {
         Method::Search | Method::ApiSearch => run.count_search(),
-        Method::Describe => run.count_describe(),
+        Method::Describe | Method::McpApi => run.count_describe(),
         _ => {}
     }
     if call.method.goes_to_tool() {
@@ -169,6 +168,7 @@ fn host_answer(leg: &Leg<'_>, call: &HostCall) -> Answer {
         Method::Search => host_calls::search(catalog, options, &call.arguments),
         Method::ApiSearch => host_calls::api_search(catalog, options, &call.arguments),
         Method::Describe => host_calls::describe(catalog, &call.target),
+        Method::McpApi => mcp_api::describe(catalog, &call.target, &call.arguments),
         Method::ResultsSave => host_calls::save(run, options, &call.arguments),
         Method::ResultsLoad => host_calls::load(run, &call.target),
         Method::ResultsDelete => host_calls::delete(run, &call.target),
@@ -180,9 +180,13 @@ fn host_answer(leg: &Leg<'_>, call: &HostCall) -> Answer {
     }
 }
 
-fn to_tool(leg: &Leg<'_>, call: GuestCall) -> Fate {
+fn to_tool(leg: &Leg<'_>, mut call: GuestCall) -> Fate {
     let services = &leg.cell.services;
-    match resolve(leg, &call) {
+    let resolved = resolve(leg, &call).and_then(|found| {
+        one_object(&mut call, &found.0)?;
+        Ok(found)
+    });
+    match resolved {
         Ok((id, effect)) => {
             leg.cell.run.count_call();
             let tool: Arc<str> = id.as_str().into();
@@ -198,6 +202,36 @@ fn to_tool(leg: &Leg<'_>, call: GuestCall) -> Fate {
         }
         Err(rejection) => refuse(leg, &call, rejection),
     }
+}
+
+/// Takes the one object out of the arguments of an MCP call; other calls have theirs already.
+fn one_object(call: &mut GuestCall, tool: &ToolId) -> Result<(), Rejection> {
+    if call.method != Method::Mcp {
+        return Ok(());
+    }
+    let given: Vec<&RawValue> = serde_json::from_str(&call.arguments).unwrap_or_default();
+    let wrong = |found: &str| {
+        let message = format!(
+            "MCP.{} takes one object with named arguments, or nothing; it was given {found}",
+            shown(&call.target)
+        );
+        let tool: Arc<str> = tool.as_str().into();
+        Rejection::not_started("invalid_arguments", message, Some(&tool))
+    };
+    let object: Box<str> = match given.as_slice() {
+        [] => "{}".into(),
+        [one] => match one.get().bytes().next() {
+            Some(b'{') => one.get().into(),
+            Some(b'[') => return Err(wrong("an array")),
+            Some(b'"') => return Err(wrong("a text")),
+            Some(b'n') => return Err(wrong("null")),
+            Some(b't' | b'f') => return Err(wrong("a boolean")),
+            _ => return Err(wrong("a number")),
+        },
+        more => return Err(wrong(&format!("{} arguments", more.len()))),
+    };
+    call.arguments = object;
+    Ok(())
 }
 
 /// Answers a call that nobody is handed. What is asked of the cell is asked before its lock is taken.
@@ -240,6 +274,7 @@ fn resolve(leg: &Leg<'_>, call: &GuestCall) -> Result<(ToolId, EffectKind), Reje
             Some(tool) => Ok(tool),
             None => tools.resolve(&call.target, Scope::NonMcp),
         },
+        Method::Mcp => tools.resolve_mcp(&call.target),
         _ => return Err(unavailable(call)),
     };
     match found {
@@ -270,6 +305,9 @@ const fn lookup_code(error: &LookupError) -> &'static str {
         LookupError::Resolve(ResolveError::Ambiguous { .. }) => "ambiguous_tool",
         LookupError::Resolve(ResolveError::Mcp { .. }) => "mcp_tool",
         LookupError::Gone { .. } => "tool_unavailable",
+        LookupError::Mcp(McpLookupError::Server { .. }) => "unknown_server",
+        LookupError::Mcp(McpLookupError::Tool { .. }) => "unknown_tool",
+        LookupError::Mcp(McpLookupError::Unavailable { .. }) => "server_unavailable",
     }
 }
 
@@ -281,25 +319,4 @@ fn shown(target: &str) -> Arc<str> {
         .take(120)
         .collect();
     short.into()
-}
-
-/// What the program needs besides its text, and only that.
-pub(crate) fn injection(prepared: &Prepared, facts: &CatalogFacts) -> String {
-    let uses = &prepared.uses;
-    let mut fields: Vec<String> = Vec::new();
-    if uses.tools_dynamic {
-        fields.push(format!("\"names\":{}", facts.names_json()));
-    }
-    if uses.all_tools {
-        fields.push("\"allTools\":true".to_owned());
-    }
-    if uses.api {
-        fields.push("\"api\":{\"files\":[]}".to_owned());
-    }
-    if fields.is_empty() {
-        return String::new();
-    }
-    let mut text = String::from("{");
-    let _ = write!(text, "{}}}", fields.join(","));
-    text
 }

@@ -26,6 +26,7 @@ use crate::leg_clock::LegClock;
 use crate::limits;
 use crate::options::{CodeModeOptions, Park};
 use crate::output::Output;
+use crate::provision::Provision;
 use crate::services::Place;
 
 /// What a cell's legs hand on to each other.
@@ -119,9 +120,10 @@ impl Body {
         }
     }
 
-    /// The entries behind `ALL_TOOLS`, if the program uses it.
+    /// The texts behind `ALL_TOOLS` and `API`, if the program uses them.
     pub(crate) fn catalog_entries(&self) -> Option<Vec<String>> {
-        self.catalog.as_ref().map(|_| self.facts.entries())
+        let region = self.catalog.as_ref()?;
+        Some(region.entries().map(str::to_owned).collect())
     }
 
     /// A whole turn was refused.
@@ -276,13 +278,9 @@ impl<'a> Leg<'a> {
     /// Makes the guest and runs its program up to the first time that it has nothing to do.
     fn start(&mut self, prepared: &Prepared) -> Result<Slice, CellError> {
         let facts = Arc::clone(&self.body.facts);
-        if prepared.uses.all_tools {
-            self.body.catalog = Some(facts.image()?.clone());
-        }
-        let (unit, injection) = (
-            prepared.compile_unit(),
-            dispatch::injection(prepared, &facts),
-        );
+        let Provision { injection, region } = Provision::of(prepared, &facts)?;
+        self.body.catalog = region;
+        let unit = prepared.compile_unit();
         self.open_journal(&unit, &injection)?;
         let program = Program {
             source: &unit,

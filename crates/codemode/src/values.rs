@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use codecell_catalog::ToolId;
+use codecell_catalog::{Operation, ToolId};
 use codecell_sandbox::Method;
 use codecell_tools::{CallReport, ContentBlock, ToolOutput, ToolSet};
 use serde_json::{Value, json};
@@ -16,6 +16,7 @@ use codecell_protocol::CallState;
 use crate::calls::Answer;
 use crate::deep_json::{self, DeepJsonError};
 use crate::limits::JSON_DEPTH_LEVELS;
+use crate::mcp_result;
 use crate::reply::Rejection;
 use crate::run_state::RunState;
 
@@ -49,6 +50,10 @@ pub(crate) fn answer(
     if method == Method::CallRaw {
         let value =
             json!({"tool": compact(tools, report.tool.as_ref()), "result": raw(output, run)});
+        return json_answer(&value, tool, report.state);
+    }
+    if method == Method::Mcp {
+        let value = mcp_result::of(output, operation_of(tools, report.tool.as_ref()), run);
         return json_answer(&value, tool, report.state);
     }
     if output.is_error {
@@ -91,6 +96,11 @@ fn is_deeper_than(value: &Value, levels: u64) -> bool {
     }
 }
 
+fn operation_of(tools: &ToolSet, id: Option<&ToolId>) -> Operation {
+    let entry = id.and_then(|id| tools.catalog().get(id));
+    entry.map_or(Operation::Tool, |entry| entry.operation)
+}
+
 fn compact(tools: &ToolSet, id: Option<&ToolId>) -> Value {
     let entry = id.and_then(|id| tools.catalog().get(id));
     entry
@@ -107,7 +117,7 @@ fn raw(output: &ToolOutput, run: &RunState) -> Value {
     raw
 }
 
-fn with_references(blocks: &[ContentBlock], run: &RunState) -> Value {
+pub(crate) fn with_references(blocks: &[ContentBlock], run: &RunState) -> Value {
     let mut store = run.binary();
     blocks.iter().map(|block| store.for_guest(block)).collect()
 }

@@ -267,7 +267,7 @@ impl ErrorSource {
 ///
 /// Arguments in a call frame: `Call`, `CallRaw` and `CallByName` carry the input itself, `{}` when none
 /// was given; `Search` and `ApiSearch` carry `[query, options]`; `ResultsSave` carries `[value, options]`;
-/// `Mcp`, `Namespace` and `Agents` carry the array of all arguments; `Describe`, `ResultsLoad` and
+/// `Mcp`, `McpApi`, `Namespace` and `Agents` carry the array of all arguments; `Describe`, `ResultsLoad` and
 /// `ResultsDelete` carry `null`. An option that was not given is `null`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -296,6 +296,8 @@ pub enum Method {
     ResultsDelete = 11,
     /// `agents.run(...)` and its kin, once there is an agent.
     Agents = 12,
+    /// `MCP.$api()` and `MCP.<server>.$api(tool, options)`: target the server, or empty.
+    McpApi = 13,
 }
 
 impl Method {
@@ -315,6 +317,7 @@ impl Method {
             10 => Self::ResultsLoad,
             11 => Self::ResultsDelete,
             12 => Self::Agents,
+            13 => Self::McpApi,
             _ => return None,
         })
     }
@@ -335,5 +338,6 @@ impl Method {
 }
 
 /// Layout of the catalog region: `u32` magic, `u32` count, `count + 1` `u32` offsets from the
-/// region's start, then the entries: each the JSON of one compact entry of `ALL_TOOLS`.
+/// region's start, then the entries: each the JSON of one compact entry of `ALL_TOOLS`, or, behind those, a text
+/// that the injection speaks of.
 pub const CATALOG_MAGIC: u32 = 0x4343_4131;

@@ -25,7 +25,8 @@ struct Inner {
 }
 
 impl CatalogImage {
-    /// Lays out these entries, each the JSON text of one compact entry of `ALL_TOOLS`, in order.
+    /// Lays out these entries in order: the JSON texts of the compact entries of `ALL_TOOLS`, and then
+    /// whatever else the injection speaks of.
     ///
     /// # Errors
     /// [`SandboxError::TooLarge`] when the region would pass 256 MiB.
@@ -52,6 +53,18 @@ impl CatalogImage {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.inner.bytes
+    }
+
+    /// The entries, in order.
+    pub fn entries(&self) -> impl Iterator<Item = &str> {
+        let word = |index: usize| {
+            let bytes = self.inner.bytes.get(4 * index..)?.first_chunk::<4>()?;
+            Some(u32::from_le_bytes(*bytes) as usize)
+        };
+        (0..self.inner.count as usize).filter_map(move |at| {
+            let bytes = self.inner.bytes.get(word(at + 2)?..word(at + 3)?)?;
+            std::str::from_utf8(bytes).ok()
+        })
     }
 
     /// BLAKE3 of the region.
@@ -104,6 +117,10 @@ mod tests {
             .map(|at| &bytes[word(bytes, 2 + at)..word(bytes, 3 + at)])
             .collect();
         assert_eq!(entries, [&b"{\"a\":1}"[..], b"", b"{}"]);
+        assert_eq!(
+            catalog.entries().collect::<Vec<_>>(),
+            ["{\"a\":1}", "", "{}"]
+        );
     }
 
     #[test]

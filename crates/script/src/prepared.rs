@@ -78,10 +78,16 @@ pub struct Uses {
     pub tools_dynamic: bool,
     /// `ALL_TOOLS` is mentioned.
     pub all_tools: bool,
-    /// `API` is mentioned.
+    /// `API` is mentioned in another way than `API.search`: the names of its files are needed.
     pub api: bool,
+    /// Paths that are read as `API.read("path")`; sorted, each once.
+    pub api_paths: Vec<String>,
+    /// `API` is used in a way that may read any file.
+    pub api_dynamic: bool,
     /// `MCP` is mentioned.
     pub mcp: bool,
+    /// `MCP` is used in a way that needs all names: other than `MCP.server.tool` and `MCP.$api`.
+    pub mcp_dynamic: bool,
     /// `namespaces` is mentioned.
     pub namespaces: bool,
     /// `results` is mentioned.

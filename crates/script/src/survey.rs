@@ -30,6 +30,11 @@ pub(crate) struct Survey<'a> {
     /// How often each name is bound.
     bound: BTreeMap<&'a str, u32>,
     tools_dynamic: bool,
+    mcp_dynamic: bool,
+    /// `API` beyond `API.search`.
+    api: bool,
+    api_paths: BTreeSet<&'a str>,
+    api_dynamic: bool,
     global_object: bool,
     class_depth: u32,
     /// Inside a TypeScript namespace `export` marks a member and asks for no module.
@@ -96,8 +101,11 @@ impl<'a> Survey<'a> {
             tools: self.tools.iter().map(|name| (*name).to_owned()).collect(),
             tools_dynamic: any || self.tools_dynamic,
             all_tools: named("ALL_TOOLS"),
-            api: named("API"),
+            api: any || self.api,
+            api_paths: self.api_paths.iter().map(|&path| path.to_owned()).collect(),
+            api_dynamic: any || self.api_dynamic,
             mcp: named("MCP"),
+            mcp_dynamic: any || self.mcp_dynamic,
             namespaces: named("namespaces"),
             results: named("results"),
             global_object: any,
@@ -132,14 +140,41 @@ impl<'a> Survey<'a> {
         self.names.insert(name);
         match name {
             "tools" => self.tools_dynamic = true,
+            "MCP" => self.mcp_dynamic = true,
+            "API" => (self.api, self.api_dynamic) = (true, true),
             _ if GLOBAL_OBJECTS.contains(&name) => self.global_object = true,
             _ => {}
         }
     }
 
+    /// A read of a member somewhere in `MCP`, the last of its row.
+    fn mcp_member(&mut self, object: &Expression<'a>, property: &str) -> bool {
+        let Some(above) = mcp_depth(object) else {
+            return false;
+        };
+        // Without names an object can be called through, but not looked at.
+        let is_object = match above {
+            0 => property != "$api",
+            1 => property == "resources" || property == "prompts",
+            _ => false,
+        };
+        self.names.insert("MCP");
+        self.mcp_dynamic |= is_object;
+        true
+    }
+
     /// A read of `object.property` with a known name; false if the object must be visited as usual.
     fn member(&mut self, object: &Expression<'a>, property: &'a str, span: Span) -> bool {
+        if self.mcp_member(object, property) {
+            return true;
+        }
         match root_name(object) {
+            Some("API") => {
+                self.names.insert("API");
+                self.api |= property != "search";
+                self.api_dynamic |= property != "search" && property != "list";
+                true
+            }
             Some("tools") => {
                 self.names.insert("tools");
                 self.tools.insert(property);
@@ -172,6 +207,34 @@ impl<'a> Survey<'a> {
             }
             _ => false,
         }
+    }
+}
+
+/// How many known keys lead from `MCP` to what an expression is.
+fn mcp_depth(expression: &Expression<'_>) -> Option<u32> {
+    if root_name(expression) == Some("MCP") {
+        return Some(0);
+    }
+    match expression.get_inner_expression() {
+        Expression::StaticMemberExpression(member) => Some(mcp_depth(&member.object)? + 1),
+        Expression::ComputedMemberExpression(member) => {
+            literal(&member.expression)?;
+            Some(mcp_depth(&member.object)? + 1)
+        }
+        _ => None,
+    }
+}
+
+/// The path of a call `API.read("path")` and nothing more.
+fn api_read<'a>(call: &CallExpression<'a>) -> Option<&'a str> {
+    let member = match call.callee.get_inner_expression() {
+        Expression::StaticMemberExpression(member) => member,
+        _ => return None,
+    };
+    let is_read = root_name(&member.object) == Some("API") && member.property.name == "read";
+    match call.arguments.as_slice() {
+        [path] if is_read => literal(path.as_expression()?),
+        _ => None,
     }
 }
 
@@ -284,6 +347,12 @@ impl<'a> VisitJs<'a> for Survey<'a> {
     }
 
     fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
+        if let Some(path) = api_read(it) {
+            self.names.insert("API");
+            self.api = true;
+            self.api_paths.insert(path);
+            return;
+        }
         if root_name(&it.callee) == Some("require") {
             let module = it
                 .arguments

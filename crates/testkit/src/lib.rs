@@ -14,5 +14,6 @@ pub mod parked;
 pub mod places;
 pub mod promises;
 pub mod redact;
+pub mod servers;
 pub mod soak;
 pub mod test262;

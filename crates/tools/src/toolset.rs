@@ -8,7 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use codecell_catalog::{
-    Catalog, CatalogError, ContentHash, Entry, McpServer, ResolveError, Scope, Source, ToolId,
+    Catalog, CatalogError, ContentHash, Entry, McpLookupError, McpServer, ResolveError, Scope,
+    Source, ToolId, mcp_spelling_of,
 };
 
 use crate::policy::{Policy, Verdict};
@@ -46,6 +47,9 @@ pub enum LookupError {
     /// Unknown, ambiguous, or to be called in another way.
     #[error(transparent)]
     Resolve(#[from] ResolveError),
+    /// No tool of an MCP server has this spelling.
+    #[error(transparent)]
+    Mcp(#[from] McpLookupError),
     /// The cell could call it when it started, and cannot now.
     #[error(
         "`{tool}` is no longer available to this cell: while the cell was suspended it was removed or denied, or its definition changed. Start a new cell to work with the tools of now."
@@ -138,6 +142,29 @@ impl ToolSet {
             Ok((Some(tool), _)) => Ok(tool),
             Ok((None, id)) => Err(LookupError::Gone { tool: id.clone() }),
             Err(error) => Err(self.gone_one(id_or_name).unwrap_or(error.into())),
+        }
+    }
+
+    /// The tool that the guest spells `<server>.<tool>` behind `MCP.`.
+    ///
+    /// # Errors
+    /// When it means none of these tools, or one that has gone since the cell started.
+    pub fn resolve_mcp(&self, spelling: &str) -> Result<&Arc<dyn Tool>, LookupError> {
+        if let Some(entry) = self.catalog.by_mcp_spelling(spelling)
+            && let Some(tool) = self.tools.get(&entry.id)
+        {
+            return Ok(tool);
+        }
+        // Which of several tools had a number is not known any more, so it does not count.
+        let plain = spelling.trim_end_matches(|c: char| c.is_ascii_digit());
+        let is_meant = |id: &&ToolId| {
+            let own = mcp_spelling_of(id.owner(), id.name());
+            let own = own.strip_prefix("MCP.");
+            id.source() == Source::Mcp && (own == Some(spelling) || own == Some(plain))
+        };
+        match self.gone.iter().find(is_meant) {
+            Some(tool) => Err(LookupError::Gone { tool: tool.clone() }),
+            None => Err(self.catalog.explain_mcp(spelling).into()),
         }
     }
 

@@ -16,6 +16,7 @@ mod failures;
 mod hostile;
 mod life;
 mod limits;
+mod mcp;
 mod output;
 mod pages;
 mod recorded;

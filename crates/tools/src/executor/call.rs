@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex};
 
-use codecell_catalog::input_signature;
+use codecell_catalog::{Source, input_signature};
 use futures::FutureExt as _;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -20,6 +20,7 @@ use crate::approval::{ApprovalNeed, MidCallApprovals};
 use crate::context::CallContext;
 use crate::event::ToolEventKind;
 use crate::output::json_bytes;
+use crate::schema::defaults;
 use crate::tool::{Tool, ToolInput};
 
 /// One call of a tool that exists.
@@ -41,7 +42,7 @@ impl Call<'_> {
         let place = self
             .unless_aborted(gates.arrive(&self.ctx.session_key, execution))
             .await?;
-        let (args, demanded) = self.before_hooks(args).await?;
+        let (args, demanded) = self.before_hooks(self.with_defaults(args)).await?;
         let live = Arc::new(self.admit(args, progress)?);
         self.approve(&live, demanded).await?;
         let _turn = self.unless_aborted(place.turn()).await?;
@@ -49,6 +50,29 @@ impl Call<'_> {
             return Err(self.aborted());
         }
         self.hand_over(live).await
+    }
+
+    /// Servers may count on what their schemas assume. Defaults that the schema itself refuses are
+    /// left to the server, all of them.
+    fn with_defaults(&self, args: Value) -> Value {
+        let definition = self.tool.definition();
+        if definition.id.source() != Source::Mcp {
+            return args;
+        }
+        let given = match args {
+            Value::Null => Value::Object(serde_json::Map::new()),
+            given => given,
+        };
+        let mut filled = given.clone();
+        if !defaults::fill(&definition.parameters, &mut filled) {
+            return given;
+        }
+        let check = self.executor.schemas.get(&definition.parameters);
+        let fits = |input: &Value| check.as_ref().is_ok_and(|check| check.check(input).is_ok());
+        match !fits(&filled) && fits(&given) {
+            true => given,
+            false => filled,
+        }
     }
 
     /// Runs the hooks over the arguments. Once a hook has demanded an approval, only that hook may

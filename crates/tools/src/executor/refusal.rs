@@ -64,6 +64,7 @@ impl Refusal {
             Self::Lookup(LookupError::Resolve(ResolveError::Unknown { .. })) => "unknown_tool",
             Self::Lookup(LookupError::Resolve(ResolveError::Ambiguous { .. })) => "ambiguous_tool",
             Self::Lookup(LookupError::Resolve(ResolveError::Mcp { .. })) => "mcp_tool",
+            Self::Lookup(LookupError::Mcp(_)) => "unknown_tool",
             Self::Lookup(LookupError::Gone { .. }) => "tool_gone",
             Self::Unusable { .. } | Self::Unexamined { .. } => "tool_unavailable",
             Self::Arguments { .. }

@@ -5,6 +5,7 @@
 //! number of times, and the work of one check is bounded before it begins.
 
 mod budget;
+pub(crate) mod defaults;
 mod explain;
 mod shape;
 
