@@ -2,7 +2,7 @@
 //!
 //! `cargo run --profile dist -p codecell-bench -- cells` prints what a cell costs, `-- suspended` what
 //! suspended cells weigh, `-- search` how good search is, `-- catalog` what ten thousand tools cost,
-//! `-- durable` what a cell costs that outlives its process. With `--json` one JSON value is printed instead of a table. A figure is of
+//! `-- prompt` what a prompt weighs, `-- durable` what a cell costs that outlives its process. With `--json` one JSON value is printed instead of a table. A figure is of
 //! this machine and this moment: quote ratios of one run.
 
 #![forbid(unsafe_code)]
@@ -14,6 +14,7 @@ mod durable;
 mod load;
 mod made_up;
 mod measure;
+mod prompt;
 mod search;
 mod suspended;
 mod world;
@@ -76,6 +77,12 @@ enum What {
         #[arg(long, default_value = "../shared/data")]
         data: PathBuf,
     },
+    /// Bytes of the prompt for real MCP servers: every tool of its own, against code mode.
+    Prompt {
+        /// The folder that holds `mcp-tools/<server>.json`.
+        #[arg(long, default_value = "../shared/data")]
+        data: PathBuf,
+    },
     /// A large catalog: to register, to start cells beside, to list and to search.
     Catalog {
         /// How many tools.
@@ -110,6 +117,7 @@ fn main() -> anyhow::Result<()> {
             What::Interpreter { runs } => data::interpreter(runs).await,
             What::Suspended { count } => suspended::run(count).await,
             What::Search { data } => search::run(&data),
+            What::Prompt { data } => prompt::run(&data),
             What::Durable { runs, dir } => durable::run(runs, &dir).await,
             What::Catalog { count, runs } => catalog::run(count, runs).await,
         }

@@ -5,7 +5,7 @@ use rquickjs_sys as sys;
 use crate::abi::Method;
 use crate::calls::Deferred;
 use crate::inject::{self, File};
-use crate::js::{self, Args, Js, Text, Thrown, Val};
+use crate::js::{self, Args, Js, Thrown, Val};
 use crate::natives::Index;
 use crate::{errors, tools};
 
@@ -151,7 +151,12 @@ fn read_file(args: &Args<'_>) -> Js<Val> {
         file.description.clone(),
         sys::JS_PROP_C_W_E,
     )?;
-    js::define(&answer, "bytes", Val::number(file.bytes), sys::JS_PROP_C_W_E)?;
+    js::define(
+        &answer,
+        "bytes",
+        Val::number(file.bytes),
+        sys::JS_PROP_C_W_E,
+    )?;
     let text = js::native(Index::BoundValue, "toString", 0, &[content.raw()])?;
     js::define(
         &answer,

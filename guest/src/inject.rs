@@ -24,7 +24,10 @@ pub fn take(text: &[u8]) -> Js<()> {
         tools::set_names(texts(&names)?);
     }
     if let Some(count) = js::own_data(parsed.raw(), "allTools") {
-        crate::catalog::set_count(intrinsics::number_of(count.raw()) as usize);
+        let count = intrinsics::number_of(count.raw());
+        if !count.is_nan() {
+            crate::catalog::set_count(count as usize);
+        }
     }
     if let Some(mcp) = js::own_data(parsed.raw(), "mcp") {
         crate::mcp::set_names(members(&mcp)?);

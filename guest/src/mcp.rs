@@ -196,7 +196,14 @@ unsafe extern "C" fn get_own_property_names(
     };
     let mut keys: Vec<String> = Vec::new();
     if let Some(node) = MCP.nodes.borrow().get(index) {
-        keys.extend(MCP.names.borrow().get(&node.path).into_iter().flatten().cloned());
+        keys.extend(
+            MCP.names
+                .borrow()
+                .get(&node.path)
+                .into_iter()
+                .flatten()
+                .cloned(),
+        );
         if node.kind != Kind::Group {
             keys.push(API.to_owned());
         }
@@ -205,11 +212,7 @@ unsafe extern "C" fn get_own_property_names(
     unsafe { exotic::give_keys(table, count, keys.iter().map(String::as_str)) }
 }
 
-unsafe extern "C" fn delete_property(
-    _: *mut sys::JSContext,
-    object: JSValue,
-    atom: JSAtom,
-) -> i32 {
+unsafe extern "C" fn delete_property(_: *mut sys::JSContext, object: JSValue, atom: JSAtom) -> i32 {
     let (Some(index), Some(key)) = (index_of(object), exotic::key_text(atom)) else {
         return 1;
     };

@@ -153,7 +153,7 @@ pub(crate) fn write_literal(value: &Value, out: &mut String) {
     }
 }
 
-/// A string literal without line breaks, and without anything that ends a comment or a fence.
+/// A string literal without line breaks, and without anything that begins or ends a comment or a fence.
 pub(crate) fn write_string(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {
@@ -162,6 +162,7 @@ pub(crate) fn write_string(text: &str, out: &mut String) {
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
             '/' => out.push_str(if out.ends_with('*') { "\\/" } else { "/" }),
+            '*' => out.push_str(if out.ends_with('/') { "\\u002a" } else { "*" }),
             '`' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' => {
                 let _ = write!(out, "\\u{:04x}", u32::from(c));
             }

@@ -1,7 +1,8 @@
 //! What cells need of a catalog again and again, made once per catalog.
 //!
 //! Keyed by the catalog's identity, not by its text: a run keeps one catalog object for as long as
-//! its tools do not change. The invariant: nothing here outlives its use by more than a few entries.
+//! its tools do not change. The invariant: nothing here outlives its use by more than a few entries, and none of
+//! them once another catalog comes.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -133,6 +134,8 @@ impl FactsCache {
         {
             return Arc::clone(facts);
         }
+        // Of a catalog that no run has any more nothing is kept.
+        known.retain(|facts| Arc::strong_count(&facts.catalog) > 1);
         let facts = Arc::new(CatalogFacts::of(catalog));
         if known.len() == REMEMBERED {
             known.remove(0);
@@ -168,6 +171,12 @@ mod tests {
         for _ in 0..REMEMBERED {
             cache.of(&catalog("b"));
         }
+        assert!(
+            Arc::ptr_eq(&facts, &cache.of(&first)),
+            "nobody has the others"
+        );
+        let others: Vec<_> = (0..REMEMBERED).map(|_| catalog("b")).collect();
+        others.iter().for_each(|other| drop(cache.of(other)));
         assert!(!Arc::ptr_eq(&facts, &cache.of(&first)));
     }
 }

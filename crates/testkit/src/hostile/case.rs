@@ -8,6 +8,7 @@
 //! * `options`: fields of the run's options that differ, in the names of the configuration.
 //! * `language`: `typescript`, where the caller says so.
 //! * `waits`: how often a waiting cell is waited for, 32 unless said.
+//! * `servers`: MCP servers that the run has besides its tools: `nasty` or `exploding`.
 //! * `fill`: `NAME = "text" * count`; `@NAME@` in the program stands for it.
 
 use std::path::Path;
@@ -15,6 +16,8 @@ use std::path::Path;
 use codecell_codemode::CodeModeOptions;
 use codecell_protocol::{FailureKind, Language};
 use serde_json::Value;
+
+use super::fakes::ExtraServers;
 
 /// How often a waiting cell is waited for when the header does not say.
 const MAX_WAITS: u32 = 32;
@@ -47,6 +50,8 @@ pub struct Case {
     pub value: Option<Value>,
     /// How often it is waited for.
     pub waits: u32,
+    /// MCP servers that the run has as well.
+    pub servers: ExtraServers,
 }
 
 /// The programs of a class, in the order of their ids.
@@ -101,6 +106,7 @@ fn one(id: &str, body: &str) -> Result<Case, String> {
         endings: Vec::new(),
         value: None,
         waits: MAX_WAITS,
+        servers: ExtraServers::None,
     };
     let mut fills = Vec::new();
     let mut rest = body;
@@ -129,6 +135,8 @@ fn set(case: &mut Case, key: &str, value: &str) -> Result<(), String> {
         "expect" => case.endings = value.split(" or ").map(ending).collect::<Result<_, _>>()?,
         "value" => case.value = Some(serde_json::from_str(value).map_err(|e| e.to_string())?),
         "waits" => case.waits = value.parse().map_err(|_| "waits is a number".to_owned())?,
+        "servers" if value == "nasty" => case.servers = ExtraServers::Nasty,
+        "servers" if value == "exploding" => case.servers = ExtraServers::Exploding,
         "language" if value == "typescript" => case.language = Some(Language::TypeScript),
         "options" => set_options(&mut case.options, value)?,
         _ => return Err(format!("no header line is called {key}: {value}")),

@@ -241,6 +241,22 @@ pub const CLASSES: &[Class] = &[
         ],
     },
     Class {
+        letter: 'M',
+        title: "servers that lie",
+        lines: &[
+            (
+                "escapes",
+                "names and descriptions that break out of comments, identifiers and declarations",
+            ),
+            ("collisions", "names that are the same after renaming"),
+            (
+                "words",
+                "reserved words and names that mean something to objects",
+            ),
+            ("schemas", "schemas that explode, recur or are very large"),
+        ],
+    },
+    Class {
         letter: 'P',
         title: "leaks",
         lines: &[

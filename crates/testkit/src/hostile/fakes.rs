@@ -9,12 +9,15 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use codecell_catalog::McpServer;
 use codecell_tools::{
     CallContext, ContentBlock, Policy, PolicyOptions, PolicyRules, Tool, ToolDefinition, ToolError,
     ToolId, ToolInput, ToolOutput, ToolSet, ToolSource,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+
+use crate::servers::{self, Servers};
 
 /// A tool that every run has and that policy takes out of it.
 pub const DENIED: &str = "forbidden";
@@ -249,7 +252,40 @@ const TOOLS: &[(&str, Act, bool)] = &[
 /// # Errors
 /// In words, when the tools above are wrong.
 pub fn tool_set(books: &Arc<Books>) -> Result<ToolSet, String> {
-    tool_set_without(books, &[])
+    tool_set_of(books, &[], ExtraServers::None)
+}
+
+/// MCP servers that a run has besides its tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExtraServers {
+    /// None.
+    #[default]
+    None,
+    /// Those whose names and descriptions break out of whatever they can.
+    Nasty,
+    /// Those whose schemas explode.
+    Exploding,
+}
+
+/// A source of tools with servers behind it.
+struct Offered(Vec<Arc<dyn Tool>>, Vec<McpServer>);
+
+impl ToolSource for Offered {
+    fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        self.0.clone()
+    }
+
+    fn servers(&self) -> Vec<McpServer> {
+        self.1.clone()
+    }
+}
+
+/// As [`tool_set`], with these servers as well.
+///
+/// # Errors
+/// As [`tool_set`].
+pub fn tool_set_with(books: &Arc<Books>, servers: ExtraServers) -> Result<ToolSet, String> {
+    tool_set_of(books, &[], servers)
 }
 
 /// As [`tool_set`], without these as well.
@@ -257,6 +293,15 @@ pub fn tool_set(books: &Arc<Books>) -> Result<ToolSet, String> {
 /// # Errors
 /// As [`tool_set`].
 pub fn tool_set_without(books: &Arc<Books>, gone: &[&str]) -> Result<ToolSet, String> {
+    tool_set_of(books, gone, ExtraServers::None)
+}
+
+fn tool_set_of(books: &Arc<Books>, gone: &[&str], extra: ExtraServers) -> Result<ToolSet, String> {
+    let extra = match extra {
+        ExtraServers::None => Servers::default(),
+        ExtraServers::Nasty => servers::nasty()?,
+        ExtraServers::Exploding => servers::exploding()?,
+    };
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     for (name, act, reads) in TOOLS {
         let words = format!("The fake tool {name}.");
@@ -289,6 +334,15 @@ pub fn tool_set_without(books: &Arc<Books>, gone: &[&str]) -> Result<ToolSet, St
         ..PolicyOptions::default()
     };
     let policy = Policy::build(&options).map_err(|error| error.to_string())?;
-    let source: Arc<dyn ToolSource> = Arc::new(tools);
+    for entry in extra.entries {
+        let mut definition = ToolDefinition::new(entry.id, entry.description, Value::Null);
+        definition.parameters = entry.parameters;
+        tools.push(Arc::new(Fake {
+            definition,
+            act: Act::Echo,
+            books: Arc::clone(books),
+        }));
+    }
+    let source: Arc<dyn ToolSource> = Arc::new(Offered(tools, extra.servers));
     ToolSet::build(&[source], &policy).map_err(|error| error.to_string())
 }

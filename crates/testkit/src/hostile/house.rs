@@ -17,7 +17,7 @@ use codecell_tools::{
 };
 
 use super::canary::Log;
-use super::fakes::{Books, tool_set};
+use super::fakes::{Books, ExtraServers, tool_set_with};
 
 /// How a house differs from the plain one.
 #[derive(Default)]
@@ -112,10 +112,22 @@ impl House {
     /// # Errors
     /// In words, when its tools are wrong.
     pub fn visit(&self, options: CodeModeOptions) -> Result<Visit, String> {
+        self.visit_with(options, ExtraServers::None)
+    }
+
+    /// A run of a session of its own that has these servers too.
+    ///
+    /// # Errors
+    /// As [`House::visit`].
+    pub fn visit_with(
+        &self,
+        options: CodeModeOptions,
+        servers: ExtraServers,
+    ) -> Result<Visit, String> {
         let number = self.guests.fetch_add(1, Ordering::Relaxed);
         let books = Arc::new(Books::default());
         let scope = Scope::new("somebody", "main", &format!("session {number}"), "run");
-        let run = RunContext::new(scope, tool_set(&books)?).with_options(options);
+        let run = RunContext::new(scope, tool_set_with(&books, servers)?).with_options(options);
         Ok(Visit {
             code_mode: self.code_mode.clone(),
             run,

@@ -188,7 +188,7 @@ impl Scene {
     }
 
     async fn life(&self, case: &Case, verdict: &mut Verdict) -> Result<(), String> {
-        let visit = self.house.visit(case.options.clone())?;
+        let visit = self.house.visit_with(case.options.clone(), case.servers)?;
         let timeout_ms = case.options.timeout_ms as f64;
         let mut said = String::new();
         let mut outcome = leg(

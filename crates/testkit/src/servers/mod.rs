@@ -2,6 +2,7 @@
 //!
 //! Nothing here talks to a server: what a test gets are entries of a catalog, as they come after policy.
 
+mod bombs;
 mod generate;
 
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use codecell_catalog::{Catalog, CatalogError, Entry, McpServer, Operation, Source, ToolId};
 use serde_json::{Value, json};
 
+pub use bombs::bombs;
 pub use generate::{NASTY_TEXTS, generated};
 
 /// What some servers offer.
@@ -28,6 +30,65 @@ impl Servers {
     pub fn catalog(&self) -> Result<Catalog, CatalogError> {
         Catalog::with_servers(self.entries.clone(), self.servers.clone())
     }
+}
+
+/// Servers whose names and tools are the nasty texts, each of them once.
+///
+/// # Errors
+/// When a name that is meant to be possible is none.
+pub fn nasty() -> Result<Servers, String> {
+    let mut all = Servers::default();
+    let owners = [
+        "nasty",
+        "Nasty",
+        "na/sty",
+        "then",
+        "toString",
+        "__proto__",
+        "delete",
+        "$api",
+        "*/ }",
+        "日本",
+        "42",
+    ];
+    for owner in owners {
+        all.servers.push(McpServer {
+            description: Some(format!("*/ }} }} {owner} `${{x}}`")),
+            ..McpServer::new(owner)
+        });
+        let id = ToolId::new(Source::Mcp, owner, "delete").map_err(|e| e.to_string())?;
+        let words = NASTY_TEXTS.join("\n");
+        all.entries
+            .push(Entry::new(id, words, json!({"type": "object"})));
+    }
+    for text in NASTY_TEXTS {
+        // Some of the texts can be no part of an id: servers that use them lose those tools.
+        if let Ok(id) = ToolId::new(Source::Mcp, "nasty", text)
+            && *text != "delete"
+            && Operation::OF_SERVER.iter().all(|one| one.method() != *text)
+        {
+            let properties = json!({*text: {"type": "number", "description": text}});
+            let schema = json!({"type": "object", "properties": properties});
+            all.entries.push(Entry::new(id, *text, schema));
+        }
+    }
+    Ok(all)
+}
+
+/// A server with a tool for each of the [`bombs`].
+///
+/// # Errors
+/// When a bomb's name can be no tool's.
+pub fn exploding() -> Result<Servers, String> {
+    let mut all = Servers {
+        servers: vec![McpServer::new("bombs")],
+        ..Servers::default()
+    };
+    for (name, schema) in bombs() {
+        let id = ToolId::new(Source::Mcp, "bombs", name).map_err(|e| e.to_string())?;
+        all.entries.push(Entry::new(id, "Goes off.", schema));
+    }
+    Ok(all)
 }
 
 /// The lists of real servers, by name; `None`, with a word about it, where the data is not there.

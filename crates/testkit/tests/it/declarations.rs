@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use codecell_catalog::{Catalog, Entry, McpServer, Operation, Source, ToolId, is_identifier};
 use codecell_script::{Language, PrepareOptions, prepare};
-use codecell_testkit::servers::{Servers, calling_program, generated, real};
+use codecell_testkit::servers::{Servers, bombs, calling_program, generated, nasty, real};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -79,6 +79,13 @@ proptest! {
         let catalog = generated(seed, 6).catalog().unwrap();
         prop_assert_eq!(check_catalog(&catalog), Ok(()));
     }
+}
+
+#[test]
+fn every_nasty_text_is_harmless() {
+    let catalog = nasty().unwrap().catalog().unwrap();
+    assert_eq!(check_catalog(&catalog), Ok(()));
+    assert!(catalog.len() > 40);
 }
 
 #[test]
@@ -185,69 +192,9 @@ fn server_of(schema: Value) -> Catalog {
     .unwrap()
 }
 
-fn doubling(keyword: &str, levels: usize) -> Value {
-    let mut defs = serde_json::Map::new();
-    for level in 0..levels {
-        let next = json!({"$ref": format!("#/$defs/l{}", level + 1)});
-        defs.insert(format!("l{level}"), json!({keyword: [next, next]}));
-    }
-    defs.insert(
-        format!("l{levels}"),
-        json!({"type": "object", "properties": {"x": {"type": "string"}}}),
-    );
-    json!({"$ref": "#/$defs/l0", "$defs": defs})
-}
-
 #[test]
 fn schema_bombs_take_bounded_time_and_room() {
-    let wide: serde_json::Map<String, Value> = (0..60_000)
-        .map(|at| {
-            (
-                format!("property_{at}"),
-                json!({"type": "string", "description": "x".repeat(100)}),
-            )
-        })
-        .collect();
-    let required: Vec<String> = (0..60_000).map(|at| format!("property_{at}")).collect();
-    let deep = (0..100).fold(
-        json!({"type": "string"}),
-        |inner, _| json!({"type": "object", "properties": {"a": inner}}),
-    );
-    let bombs = [
-        ("allOf doubling", doubling("allOf", 30)),
-        ("anyOf doubling", doubling("anyOf", 30)),
-        (
-            "wide",
-            json!({"type": "object", "properties": wide, "required": required}),
-        ),
-        ("deep", deep),
-        (
-            "cycle",
-            json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}),
-        ),
-        ("self", json!({"$ref": "#"})),
-        (
-            "self below",
-            json!({"type": "object", "properties": {"a": {"$ref": "#"}, "b": {"items": {"$ref": "#"}}}}),
-        ),
-        (
-            "enum",
-            json!({"properties": {"a": {"enum": (0..200_000).collect::<Vec<u32>>()}}}),
-        ),
-        (
-            "pattern",
-            json!({"properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}),
-        ),
-        (
-            "long",
-            json!({"properties": {"a": {"description": "x".repeat(10 << 20)}}}),
-        ),
-        (
-            "long name",
-            json!({"properties": {"a".repeat(1 << 20): {"type": "string"}}}),
-        ),
-    ];
-    for (name, schema) in bombs {
+    for (name, schema) in bombs() {
         let catalog = server_of(schema);
         let begun = Instant::now();
         let bytes: usize = catalog

@@ -10,7 +10,7 @@ mod explain;
 mod shape;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 
 use jsonschema::{Draft, PatternOptions, Validator};
@@ -30,6 +30,8 @@ const MAX_PATTERN_BYTES: usize = 256 * 1024;
 const COMPILER_STACK_BYTES: usize = 32 * 1024 * 1024;
 /// The most compiled schemas that are kept.
 const MAX_CACHED: usize = 4_096;
+/// At how many schemas those that nobody uses are looked for the first time.
+const FIRST_SWEEP: usize = 64;
 
 /// Arguments that a schema refuses: one line for each of the first few reasons.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,31 +150,80 @@ fn known_draft(schema: &Value) -> Option<Draft> {
 type Compiled = Result<Arc<ArgumentCheck>, SchemaError>;
 
 /// Compiled schemas, found again by the identity of the schema object.
+///
+/// Schemas that are not in use any more are let go of: a check keeps its schema, so one that only its
+/// check still has is nobody's; of a schema that was refused not even the text is kept.
 #[derive(Debug, Default)]
 pub(crate) struct SchemaCache {
-    /// By address; the entry holds the schema, so that the address stays taken.
-    by_address: Mutex<HashMap<usize, (Arc<Value>, Compiled)>>,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    /// By address; the entry holds the place, so that the address stays taken.
+    by_address: HashMap<usize, (Weak<Value>, Compiled)>,
+    /// At how many entries it is looked through.
+    sweep_at: usize,
 }
 
 impl SchemaCache {
     pub(crate) fn get(&self, schema: &Arc<Value>) -> Compiled {
         let address = Arc::as_ptr(schema).addr();
-        if let Some((_, compiled)) = self.table().get(&address) {
+        if let Some((_, compiled)) = self.table().by_address.get(&address) {
             return compiled.clone();
         }
         // Not under the lock: a slow schema must not hold up the calls of other tools.
         let compiled = ArgumentCheck::compile(Arc::clone(schema)).map(Arc::new);
+        let entry = (Arc::downgrade(schema), compiled.clone());
         let mut table = self.table();
-        if table.len() >= MAX_CACHED {
-            table.clear();
+        if table.by_address.len() >= table.sweep_at {
+            table.sweep();
         }
-        table.insert(address, (Arc::clone(schema), compiled.clone()));
+        table.by_address.insert(address, entry);
         compiled
     }
 
-    fn table(&self) -> MutexGuard<'_, HashMap<usize, (Arc<Value>, Compiled)>> {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn sweep(&mut self) {
         self.by_address
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|_, (schema, compiled)| schema.strong_count() > usize::from(compiled.is_ok()));
+        if self.by_address.len() >= MAX_CACHED {
+            self.by_address.clear();
+        }
+        self.sweep_at = (self.by_address.len() * 2).clamp(FIRST_SWEEP, MAX_CACHED);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn schemas_that_nobody_uses_are_let_go_of() {
+        let cache = SchemaCache::default();
+        let kept = Arc::new(json!({"type": "object"}));
+        assert!(cache.get(&kept).is_ok());
+        let refused = Arc::new(json!({"$ref": "https://example.org/x"}));
+        let watched = Arc::downgrade(&refused);
+        assert!(cache.get(&refused).is_err() && cache.get(&refused).is_err());
+        drop(refused);
+        assert!(watched.upgrade().is_none());
+        for at in 0..FIRST_SWEEP * 3 {
+            assert!(cache.get(&Arc::new(json!({"maxLength": at}))).is_ok());
+        }
+        assert!(cache.table().by_address.len() <= FIRST_SWEEP + 1);
+        assert!(
+            cache
+                .table()
+                .by_address
+                .contains_key(&Arc::as_ptr(&kept).addr())
+        );
     }
 }

@@ -94,5 +94,6 @@ classes! {
     class_j_snapshots: "J",
     class_k_output: "K",
     class_l_typescript: "L",
+    class_m_servers_that_lie: "M",
     class_p_leaks: "P",
 }
