@@ -161,6 +161,8 @@ const ROOT: &str = "MCP.";
 impl McpTable {
     pub(crate) fn new(entries: &[Entry], servers: &[McpServer]) -> Self {
         let mut naming = Naming::default();
+        // The file of that name is about all servers.
+        naming.taken.insert("index".to_owned());
         for server in servers {
             naming.space(server);
         }
@@ -256,7 +258,7 @@ struct Naming {
 impl Naming {
     fn space(&mut self, server: &McpServer) -> &mut (usize, HashSet<String>) {
         if !self.known.contains_key(&server.name) {
-            let identifier = names::numbered(&server.name, "server", &mut self.taken);
+            let identifier = names::numbered_as_file(&server.name, "server", &mut self.taken);
             self.spaces.push(McpSpace {
                 identifier,
                 server: server.clone(),

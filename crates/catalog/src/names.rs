@@ -155,9 +155,23 @@ pub(crate) fn safe_names(entries: &[Entry]) -> Vec<Option<String>> {
 
 /// The identifier of `name`, with the first number that makes it free in `taken`.
 pub(crate) fn numbered(name: &str, fallback: &str, taken: &mut HashSet<String>) -> String {
+    numbered_by(name, fallback, taken, str::to_owned)
+}
+
+/// As [`numbered`], for names that are files as well: they differ in more than the case of letters.
+pub(crate) fn numbered_as_file(name: &str, fallback: &str, taken: &mut HashSet<String>) -> String {
+    numbered_by(name, fallback, taken, str::to_ascii_lowercase)
+}
+
+fn numbered_by(
+    name: &str,
+    fallback: &str,
+    taken: &mut HashSet<String>,
+    key: impl Fn(&str) -> String,
+) -> String {
     let base = identifier(name).unwrap_or_else(|| fallback.to_owned());
     let is_free = |candidate: &str, taken: &HashSet<String>| {
-        !taken.contains(candidate)
+        !taken.contains(&key(candidate))
             && !MCP_MEMBERS.contains(&candidate)
             && !LANGUAGE_NAMES.contains(&candidate)
             && RESERVED_WORDS.binary_search(&candidate).is_err()
@@ -168,6 +182,6 @@ pub(crate) fn numbered(name: &str, fallback: &str, taken: &mut HashSet<String>) 
         candidate = format!("{base}{number}");
         number += 1;
     }
-    taken.insert(candidate.clone());
+    taken.insert(key(&candidate));
     candidate
 }

@@ -99,12 +99,14 @@ impl Printer<'_> {
             }
         }
         if let Some(rest) = &tuple.rest {
+            // With brackets: of `...Array<T>` TypeScript asks at once what `T` is, also of itself.
             out.push_str(if tuple.first.is_empty() {
-                "..."
+                "...("
             } else {
-                ", ..."
+                ", ...("
             });
-            self.array(rest, indent, out);
+            self.ty(rest, indent, true, out);
+            out.push_str(")[]");
         }
         out.push(']');
     }

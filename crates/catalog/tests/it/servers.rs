@@ -39,6 +39,8 @@ fn servers_are_named_with_and_without_tools() {
             McpServer::new("git-hub"),
             unavailable("git hub", "it does not start"),
             McpServer::new("git-hub"),
+            McpServer::new("GITHUB"),
+            McpServer::new("index"),
         ],
     )
     .unwrap();
@@ -58,12 +60,14 @@ fn servers_are_named_with_and_without_tools() {
         [
             ("gitHub", "git-hub", 2),
             ("gitHub2", "git hub", 0),
+            ("gITHUB3", "GITHUB", 0),
+            ("index2", "index", 0),
             ("late", "late", 1)
         ]
     );
     assert_eq!(
         catalog.index_text(&IndexOptions::default()),
-        "MCP servers (number of tools): MCP.gitHub (1), MCP.gitHub2 (unavailable), MCP.late (1): find their tools with API.search(\"keywords\").\n"
+        "MCP servers (number of tools): MCP.gitHub (1), MCP.gitHub2 (unavailable), MCP.gITHUB3 (0), MCP.index2 (0), MCP.late (1): find their tools with API.search(\"keywords\").\n"
     );
 }
 

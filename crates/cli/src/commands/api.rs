@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::args::{ApiArgs, ApproveMode, FilterArgs};
 use crate::compose::Base;
+use crate::compose::runtime::block_on;
 use crate::compose::tooling::Tooling;
 use crate::error::{CliError, Exit};
 use crate::escape::one_line;
@@ -15,7 +16,11 @@ use crate::escape::one_line;
 pub(crate) fn run(base: &Base, args: &ApiArgs) -> Result<Exit, CliError> {
     let settings = base.settings(&[])?;
     let filter = FilterArgs::default();
-    let tooling = Tooling::build(base, &settings, &filter, ApproveMode::Never)?;
+    let tooling = block_on(async {
+        let tooling = Tooling::build(base, &settings, &filter, ApproveMode::Never, None).await?;
+        tooling.close_servers().await;
+        Ok(tooling)
+    })?;
     let files = tooling.set.catalog().declarations();
     let asked = args.path.as_deref().unwrap_or_default();
     if let Some(file) = files.iter().find(|file| file.path == asked) {
