@@ -35,6 +35,9 @@ use super::process::{Process, Spawned, Tail};
 /// How long a request may take in all, in request timeouts, if the server keeps reporting progress.
 const PROGRESS_FACTOR: u32 = 10;
 
+/// How long a server at an address may take to say that it does not know `server/discover`.
+const DISCOVER_TIME: Duration = Duration::from_secs(5);
+
 /// How long telling a server that nobody waits may take.
 const WITHDRAWAL_TIME: Duration = Duration::from_secs(1);
 
@@ -69,17 +72,30 @@ impl Link {
         let modern = ClientLifecycleMode::Discover {
             preferred_versions: vec![ProtocolVersion::LATEST],
         };
-        let first = match options.lifecycle {
-            Lifecycle::Discover => modern.clone(),
-            Lifecycle::Auto | Lifecycle::Initialize => ClientLifecycleMode::Initialize,
-        };
-        match attempt(options, pool, tail, first).await {
-            Err(Attempt::Refused(_)) if options.lifecycle == Lifecycle::Auto => {
-                let second = attempt(options, pool, tail, modern).await;
-                second.map_err(Attempt::into_error)
+        let initialize = ClientLifecycleMode::Initialize;
+        let answer = match (options.lifecycle, &options.endpoint) {
+            (Lifecycle::Initialize, _) => attempt(options, pool, tail, initialize).await,
+            (Lifecycle::Discover, _) => attempt(options, pool, tail, modern).await,
+            // Over HTTP a question that is not understood is answered, and costs little.
+            (Lifecycle::Auto, Endpoint::Http(endpoint))
+                if endpoint.transport == HttpTransport::Streamable =>
+            {
+                let asked = attempt(options, pool, tail, modern);
+                match tokio::time::timeout(DISCOVER_TIME, asked).await {
+                    Ok(Ok(link)) => Ok(link),
+                    Ok(Err(Attempt::Failed(error @ StartError::Unauthorized(_)))) => {
+                        Err(Attempt::Failed(error))
+                    }
+                    Ok(Err(_)) | Err(_) => attempt(options, pool, tail, initialize).await,
+                }
             }
-            other => other.map_err(Attempt::into_error),
-        }
+            // A process may end over a request that it does not know.
+            (Lifecycle::Auto, _) => match attempt(options, pool, tail, initialize).await {
+                Err(Attempt::Refused(_)) => attempt(options, pool, tail, modern).await,
+                answer => answer,
+            },
+        };
+        answer.map_err(Attempt::into_error)
     }
 
     /// What the server said of itself.

@@ -197,8 +197,8 @@ pub struct ToolFilter {
 /// Which life-cycle is spoken with a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lifecycle {
-    /// `initialize`; a server that refuses it is met anew with `server/discover`. So the many
-    /// servers of the older revisions never see a request that they do not know.
+    /// Processes get `initialize`, and `server/discover` if they refuse it, so that those of the
+    /// older revisions never see a request that they do not know; addresses the other way round.
     #[default]
     Auto,
     /// `initialize` only.
