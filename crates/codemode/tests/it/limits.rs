@@ -216,13 +216,13 @@ async fn many_loads_at_once_are_answered_as_their_replies_are_taken() {
 async fn searches_stand_under_the_clock_of_the_leg() {
     let options = CodeModeOptions {
         // Ample for making the calls on a busy machine, too little for answering them on an idle one.
-        timeout_ms: 3000,
+        timeout_ms: 2500,
         // How many answers fit into the leg depends on the machine; they must fit into the snapshot.
         max_snapshot_bytes: 256 << 20,
         ..CodeModeOptions::default()
     };
     let world = World::new().with_options(options);
-    let code = "const q = Array(16).fill('fake tool that reads '.repeat(20)); const all = []; for (let i = 0; i < 2000; i++) all.push(tools.search(q)); return (await Promise.all(all)).length";
+    let code = "const q = Array(16).fill('which fake tool reads a file? '.repeat(14)); const all = []; for (let i = 0; i < 2000; i++) all.push(tools.search(q)); return (await Promise.all(all)).length";
     let outcome = world.exec(code).await;
     let codecell_protocol::CellResult::Waiting(waiting) = &outcome.result else {
         panic!("not waiting: {}", text(&outcome))
