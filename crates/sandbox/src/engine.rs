@@ -22,9 +22,6 @@ pub const FREE_STACK_BYTES: usize = WASM_STACK_BYTES;
 /// Address space of a slot: every 32-bit address lies inside, so no bounds checks are compiled.
 const RESERVATION_BYTES: u64 = 4 << 30;
 
-/// Memory of a slot that stays mapped between guests, in bytes.
-const KEEP_RESIDENT_BYTES: usize = 4 << 20;
-
 /// Table memory that stays mapped between guests, in bytes.
 const TABLE_KEEP_RESIDENT_BYTES: usize = 64 << 10;
 
@@ -63,9 +60,11 @@ fn pool(shape: PoolShape) -> PoolingAllocationConfig {
         .max_memories_per_module(1)
         .max_tables_per_module(1);
     if shape.keep_resident {
-        pool.linear_memory_keep_resident(KEEP_RESIDENT_BYTES)
-            .table_keep_resident(TABLE_KEEP_RESIDENT_BYTES);
-        pool.pagemap_scan(Enabled::Auto);
+        pool.table_keep_resident(TABLE_KEEP_RESIDENT_BYTES);
     }
+    // Nothing of a guest's memory stays mapped for the next one. The engine could put back only the pages
+    // that the kernel's page map reports as present; one that is being moved or is swapped out at that
+    // moment is not reported, and the next guest of the slot would find what the last one wrote there.
+    pool.pagemap_scan(Enabled::No);
     pool
 }

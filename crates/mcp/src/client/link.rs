@@ -316,6 +316,15 @@ async fn greet<T: Transport<RoleClient> + 'static>(
     })
 }
 
+const ENDED: &str = "it ended before it answered";
+
+fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
+    let causes = std::iter::successors(Some(error), |cause| cause.source());
+    causes
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
 fn told(error: ClientInitializeError, tail: &Tail) -> Attempt {
     if let Some(challenge) = http::authorization_wanted(&error) {
         return Attempt::Failed(StartError::Unauthorized(challenge));
@@ -325,7 +334,13 @@ fn told(error: ClientInitializeError, tail: &Tail) -> Attempt {
         ClientInitializeError::JsonRpcError(error) => {
             format!("it refused the greeting: {}", bounded(&error.message))
         }
-        ClientInitializeError::ConnectionClosed(_) => "it ended before it answered".to_owned(),
+        ClientInitializeError::ConnectionClosed(_) => ENDED.to_owned(),
+        // It was gone before it had read the greeting.
+        ClientInitializeError::TransportError { error, .. }
+            if is_broken_pipe(error.error.as_ref()) =>
+        {
+            ENDED.to_owned()
+        }
         ClientInitializeError::TransportError { error, .. } => http::explain(error.error.as_ref()),
         ClientInitializeError::NoCompatibleProtocolVersion {
             server_supported, ..
