@@ -99,7 +99,7 @@ pub(crate) fn open(base: &Base, settings: &Settings) -> Result<Option<Arc<Pool>>
     let enabled = enabled.filter(|(_, server)| server.is_enabled);
     let servers: Vec<_> = enabled
         .map(|(name, server)| convert(base, settings, name, server))
-        .collect::<Result<_, _>>()?;
+        .collect();
     if servers.is_empty() {
         return Ok(None);
     }
@@ -131,11 +131,11 @@ fn convert(
     settings: &Settings,
     name: &str,
     server: &McpServerOptions,
-) -> Result<ServerOptions, CliError> {
+) -> ServerOptions {
     let ms = |ms: Option<u64>, default| ms.map_or(default, Duration::from_millis);
-    Ok(ServerOptions {
+    ServerOptions {
         name: name.to_owned(),
-        endpoint: endpoint(base, settings, name, &server.endpoint)?,
+        endpoint: endpoint(base, settings, &server.endpoint).unwrap_or_else(Endpoint::Unusable),
         request_timeout: ms(server.request_timeout_ms, DEFAULT_REQUEST_TIMEOUT),
         connect_timeout: ms(server.connect_timeout_ms, DEFAULT_CONNECT_TIMEOUT),
         is_parallel: server.is_parallel,
@@ -144,15 +144,11 @@ fn convert(
             exclude: server.exclude_tools.clone(),
         },
         lifecycle: Lifecycle::Auto,
-    })
+    }
 }
 
-fn endpoint(
-    base: &Base,
-    settings: &Settings,
-    name: &str,
-    endpoint: &McpEndpoint,
-) -> Result<Endpoint, CliError> {
+/// Where a server is, or why it cannot be reached from here.
+fn endpoint(base: &Base, settings: &Settings, endpoint: &McpEndpoint) -> Result<Endpoint, String> {
     let place = |path: &str| settings.workspace.join(expand_home(base, path));
     match endpoint {
         McpEndpoint::Command {
@@ -166,11 +162,11 @@ fn endpoint(
             env: env.clone(),
             cwd: cwd.as_deref().map(place),
         })),
-        McpEndpoint::Url { is_oauth: true, .. } => Err(CliError::Config {
-            message: format!("mcp.servers.{name}.auth is \"oauth\", which is not built into this version"),
-            hint: "get a token by other means and put it into headers: {Authorization: \"Bearer ${TOKEN}\"}"
+        McpEndpoint::Url { is_oauth: true, .. } => Err(
+            "`auth: \"oauth\"` is not built into this version; get a token by other means and put it into \
+             `headers: {Authorization: \"Bearer ...\"}`"
                 .to_owned(),
-        }),
+        ),
         McpEndpoint::Url {
             url,
             is_sse,
@@ -190,7 +186,7 @@ fn endpoint(
                 .as_ref()
                 .map(|(chain, key)| {
                     let key = key.as_ref().unwrap_or(chain);
-                    Ok::<_, CliError>(ClientCertificate {
+                    Ok::<_, String>(ClientCertificate {
                         chain: read_pem(&place(chain))?,
                         key: read_pem(&place(key))?,
                     })
@@ -200,13 +196,12 @@ fn endpoint(
     }
 }
 
-fn read_pem(path: &Path) -> Result<Vec<u8>, CliError> {
-    let text = read_file(path).map_err(|error| CliError::Config {
-        message: format!(
-            "cannot read the certificate or key {}: {error}",
+fn read_pem(path: &Path) -> Result<Vec<u8>, String> {
+    let text = read_file(path).map_err(|error| {
+        format!(
+            "cannot read {}, which clientCert or clientKey names as a file in PEM form: {error}",
             path.display()
-        ),
-        hint: "clientCert and clientKey of an MCP server name files in PEM form".to_owned(),
+        )
     })?;
     Ok(text.into_bytes())
 }

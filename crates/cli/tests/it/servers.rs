@@ -16,17 +16,20 @@ fn become_a_server() {
     fake::serve_if_asked();
 }
 
+/// The entry of a server that follows this script.
+fn scripted(script: &Value) -> Value {
+    json!({
+        "command": std::env::current_exe().unwrap(),
+        "args": fake::arguments("servers::become_a_server"),
+        "env": {fake::SCRIPT: script.to_string()},
+    })
+}
+
 /// Writes a file of these servers, each with its script, into the workspace.
 fn with_servers(servers: &[(&str, Value)]) -> Cli {
-    let exe = std::env::current_exe().unwrap();
-    let servers = servers.iter().map(|(name, script)| {
-        let server = json!({
-            "command": exe,
-            "args": fake::arguments("servers::become_a_server"),
-            "env": {fake::SCRIPT: script.to_string()},
-        });
-        ((*name).to_owned(), server)
-    });
+    let servers = servers
+        .iter()
+        .map(|(name, script)| ((*name).to_owned(), scripted(script)));
     let file = json!({"mcpServers": servers.collect::<serde_json::Map<_, _>>()});
     Cli::with_files(&[("mcp.json", &file.to_string())])
 }
@@ -94,6 +97,24 @@ fn servers_are_listed_tested_and_called() {
     // Without anybody to ask, nothing of a stranger is called.
     let refused = cli.run(&["tools", "call", "mcp:one:echo", "--mcp-config", "mcp.json"]);
     assert_eq!(refused.code, Some(1), "{}", refused.show());
+}
+
+#[test]
+fn a_server_that_cannot_be_opened_leaves_the_others_alone() {
+    let cli = Cli::with_files(&[(
+        "mcp.json",
+        &json!({"mcpServers": {
+            "one": scripted(&json!({"tools": ["echo"]})),
+            "card": {"url": "https://127.0.0.1:1/mcp", "clientCert": "card.pem"},
+        }})
+        .to_string(),
+    )]);
+    let tested = cli.run(&["mcp", "test", "--mcp-config", "mcp.json", "--json"]);
+    assert_eq!(tested.code, Some(1), "{}", tested.show());
+    let tested = tested.json();
+    let reason = tested[0]["unavailable"].as_str().unwrap();
+    assert!(reason.contains("card.pem"), "{reason}");
+    assert_eq!(tested[1]["tools"], json!(["echo"]));
 }
 
 #[test]

@@ -171,13 +171,11 @@ impl Server<'_> {
         }
         match self.take("auth") {
             Some(Value::String(word)) if word == "oauth" => self.put("auth", json!("oauth")),
-            Some(_) => self.note("`auth` is not understood; use headers, or auth: \"oauth\""),
+            Some(_) => self.note("`auth` is not understood; put a token into headers"),
             None => {}
         }
         if self.take("oauth").is_some() {
-            self.note(
-                "`oauth` is not taken over; set auth: \"oauth\", and codecell finds the rest",
-            );
+            self.note("`oauth` is not taken over; put a token into headers");
         }
         Ok(())
     }

@@ -242,6 +242,7 @@ async fn attempt(
     mode: ClientLifecycleMode,
 ) -> Result<Link, Attempt> {
     match &options.endpoint {
+        Endpoint::Unusable(reason) => Err(Attempt::Failed(StartError::Options(reason.clone()))),
         Endpoint::Stdio(endpoint) => {
             let spawned = Process::spawn(endpoint, pool, tail.clone()).map_err(Attempt::Failed)?;
             let Spawned {

@@ -102,6 +102,8 @@ pub enum Endpoint {
     Stdio(StdioEndpoint),
     /// An address, over HTTP.
     Http(HttpEndpoint),
+    /// Nowhere, for this reason: the server is named as unavailable, and the others go on.
+    Unusable(String),
 }
 
 /// A process to start.
