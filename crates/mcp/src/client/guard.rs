@@ -73,7 +73,8 @@ async fn ends(parent: Pid) {
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::process::{PidfdFlags, getppid, pidfd_open};
     let Ok(pinned) = pidfd_open(parent, PidfdFlags::empty()) else {
-        return;
+        // It has ended, or the system does not have or does not allow such descriptors.
+        return poll_parent(parent).await;
     };
     if getppid() != Some(parent) {
         return;
