@@ -52,6 +52,10 @@ impl Provision {
     }
 }
 
+/// The place of a text that the program never reads: past the end of any region, where the guest finds an
+/// empty one.
+const NOWHERE: usize = 0x00ff_ff00;
+
 /// The list of files, and a region with the texts that the program may read.
 fn with_files(uses: &Uses, facts: &CatalogFacts) -> Result<(String, CatalogImage), SandboxError> {
     let entries = match uses.all_tools {
@@ -66,8 +70,7 @@ fn with_files(uses: &Uses, facts: &CatalogFacts) -> Result<(String, CatalogImage
             "path": file.path,
             "description": file.description,
             "bytes": file.content.len(),
-            // Past the end of the region: an empty text, which this program never reads.
-            "at": if is_read { texts.len() } else { usize::from(u16::MAX) << 8 },
+            "at": if is_read { texts.len() } else { NOWHERE },
         }));
         if is_read {
             texts.push(&file.content);

@@ -37,7 +37,7 @@ pub use executor::{
     ExecutorParts, NoProgress,
 };
 pub use hook::{BeforeCall, Hook};
-pub use output::{ContentBlock, ResourceContent, ToolOutput};
+pub use output::{ContentBlock, ResourceContent, ToolOutput, json_bytes};
 pub use policy::{Policy, PolicyError, PolicyOptions, PolicyRules, Profile, Verdict};
 pub use redact::Redactor;
 pub use surface::{ModelSurface, SurfaceContext, SurfaceResult, SurfaceTool};

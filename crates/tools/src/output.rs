@@ -188,7 +188,8 @@ impl ToolOutput {
 }
 
 /// How long `value` is as compact JSON, in bytes; the text is not made.
-pub(crate) fn json_bytes(value: &Value) -> usize {
+#[must_use]
+pub fn json_bytes(value: &Value) -> usize {
     let mut counter = Counter(0);
     // A value of JSON always serialises, and the counter never fails.
     let _ = serde_json::to_writer(&mut counter, value);

@@ -26,8 +26,6 @@ pub struct ClientLimits {
     pub max_calls: usize,
     /// Notifications of one server that are looked at in one second; more are dropped.
     pub max_notifications_per_second: u32,
-    /// Rounds in which a server may ask for more before it answers one call.
-    pub max_input_rounds: usize,
     /// How long a process may take to end after its stdin was closed, and again after `SIGTERM`.
     pub stop_patience: Duration,
     /// The first pause after a failed start; it doubles with each further failure.
@@ -49,7 +47,6 @@ impl Default for ClientLimits {
             max_tool_bytes: MIB,
             max_calls: 64,
             max_notifications_per_second: 200,
-            max_input_rounds: 8,
             stop_patience: Duration::from_millis(500),
             first_pause: Duration::from_millis(250),
             max_pause: Duration::from_secs(30),

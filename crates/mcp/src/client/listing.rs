@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use codecell_catalog::Source;
-use codecell_tools::{ToolDefinition, ToolId};
+use codecell_tools::{ToolDefinition, ToolId, json_bytes};
 use rmcp::model::{ClientRequest, ListToolsRequest, ServerCapabilities};
 use serde_json::{Map, Value, json};
 
@@ -215,10 +215,6 @@ pub(super) async fn pages(
         }
     }
     Ok(items)
-}
-
-fn json_bytes(value: &Value) -> usize {
-    value.to_string().len()
 }
 
 fn definition(tool: Value, server: &str, limits: &ClientLimits) -> Result<ToolDefinition, String> {
