@@ -12,8 +12,8 @@ fn shown(text: &str, usage: VariableUse) -> String {
     let variables = Variables {
         env: &env,
         usage,
-        workspace: "/work/space",
-        home: Some("/home/me"),
+        workspace: "/the/workspace",
+        home: Some("/the/home"),
     };
     let foreign = match read_servers("file.json".as_ref(), text, &variables) {
         Ok(foreign) => foreign,
