@@ -2,6 +2,7 @@
 //!
 //! Nothing here talks to a server: what a test gets are entries of a catalog, as they come after policy.
 
+mod arguments;
 mod bombs;
 mod generate;
 
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use codecell_catalog::{Catalog, CatalogError, Entry, McpServer, Operation, Source, ToolId};
 use serde_json::{Value, json};
 
+pub use arguments::minimal;
 pub use bombs::bombs;
 pub use generate::{NASTY_TEXTS, generated};
 

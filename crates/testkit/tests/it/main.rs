@@ -1,5 +1,6 @@
 //! Integration tests: one binary for the crate.
 
+mod callable;
 mod declarations;
 mod globals;
 mod hostile;
