@@ -209,29 +209,36 @@ fn one_object(call: &mut GuestCall, tool: &ToolId) -> Result<(), Rejection> {
     if call.method != Method::Mcp {
         return Ok(());
     }
-    let given: Vec<&RawValue> = serde_json::from_str(&call.arguments).unwrap_or_default();
-    let wrong = |found: &str| {
+    call.arguments = only_object(&call.arguments).map_err(|found| {
         let message = format!(
             "MCP.{} takes one object with named arguments, or nothing; it was given {found}",
             shown(&call.target)
         );
         let tool: Arc<str> = tool.as_str().into();
         Rejection::not_started("invalid_arguments", message, Some(&tool))
-    };
-    let object: Box<str> = match given.as_slice() {
-        [] => "{}".into(),
-        [one] => match one.get().bytes().next() {
-            Some(b'{') => one.get().into(),
-            Some(b'[') => return Err(wrong("an array")),
-            Some(b'"') => return Err(wrong("a text")),
-            Some(b'n') => return Err(wrong("null")),
-            Some(b't' | b'f') => return Err(wrong("a boolean")),
-            _ => return Err(wrong("a number")),
-        },
-        more => return Err(wrong(&format!("{} arguments", more.len()))),
-    };
-    call.arguments = object;
+    })?;
     Ok(())
+}
+
+/// The one object in the list of arguments that an MCP call was made with.
+///
+/// # Errors
+/// What it was given instead, in words.
+pub(crate) fn only_object(arguments: &str) -> Result<Box<str>, String> {
+    let given: Vec<&RawValue> = serde_json::from_str(arguments).unwrap_or_default();
+    let found = match given.as_slice() {
+        [] => return Ok("{}".into()),
+        [one] => match one.get().bytes().next() {
+            Some(b'{') => return Ok(one.get().into()),
+            Some(b'[') => "an array",
+            Some(b'"') => "a text",
+            Some(b'n') => "null",
+            Some(b't' | b'f') => "a boolean",
+            _ => "a number",
+        },
+        more => return Err(format!("{} arguments", more.len())),
+    };
+    Err(found.to_owned())
 }
 
 /// Answers a call that nobody is handed. What is asked of the cell is asked before its lock is taken.

@@ -131,3 +131,69 @@ fn records_without_a_store_are_refused() {
     let ran = cli.run(&["exec", "return 1"]);
     assert_eq!(ran.code, Some(2), "{}", ran.show());
 }
+
+/// A store, and two servers in `mcp.json` whose tools echo and stall.
+fn stored_with_servers() -> Cli {
+    let tools = json!({"tools": ["echo", "stall"]});
+    let cli = crate::servers::with_servers(&[("one", tools.clone()), ("two", tools)]);
+    cli.env.write_config(STORE).unwrap();
+    cli
+}
+
+fn suspended_with_servers(cli: &Cli, code: &str) -> String {
+    let rights = ["--mcp-config", "mcp.json", "--approve", "always"];
+    let args = [&["exec", "--json", code][..], &rights].concat();
+    let output = cli.command(&args).output().unwrap();
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    result["runId"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_server_that_left_the_configuration_is_gone_and_the_other_goes_on() {
+    let cli = stored_with_servers();
+    let code = "const {echo} = MCP.one; await echo({n: 1}); await yield_control(); \
+        const gone = await echo({n: 2}).catch((e) => [e.code, e.effectStatus]); \
+        return [gone, (await MCP.two.echo({n: 3})).structuredContent.arguments.n]";
+    let id = suspended_with_servers(&cli, code);
+    let file = std::fs::read_to_string(cli.env.workspace().join("mcp.json")).unwrap();
+    let mut file: serde_json::Value = serde_json::from_str(&file).unwrap();
+    file["mcpServers"].as_object_mut().unwrap().remove("one");
+    cli.env.write("mcp.json", file.to_string()).unwrap();
+    let rights = ["--mcp-config", "mcp.json", "--approve", "always"];
+    let ran = cli.run(&[&["wait", &id, "--json"][..], &rights].concat());
+    assert_eq!(
+        ran.json()["value"],
+        json!([["tool_unavailable", "notStarted"], 3]),
+        "{}",
+        ran.show()
+    );
+}
+
+#[test]
+fn a_call_of_a_server_whose_command_was_killed_is_unknown() {
+    let cli = stored_with_servers();
+    let code = "await yield_control(); \
+        const stalled = MCP.one.stall().catch((e) => [e.code, e.effectStatus, e.tool]); \
+        await tools.write({path: 'called', content: ''}).catch(() => 0); \
+        return [await stalled, (await MCP.one.echo({n: 1})).structuredContent.arguments.n]";
+    let id = suspended_with_servers(&cli, code);
+    let rights = ["--mcp-config", "mcp.json", "--approve", "always"];
+    let args = [&["wait", &id, "--json"][..], &rights].concat();
+    let mut killed = cli.command(&args).spawn().unwrap();
+    let called = cli.env.workspace().join("called");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !called.exists() {
+        assert!(std::time::Instant::now() < deadline, "it never got there");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let ran = cli.run(&args);
+    assert_eq!(
+        ran.json()["value"],
+        json!([["lost", "unknown", "mcp:one:stall"], 1]),
+        "{}",
+        ran.show()
+    );
+    assert!(ran.json()["effects"]["unknown"].as_u64() >= Some(1));
+}

@@ -26,7 +26,7 @@ fn scripted(script: &Value) -> Value {
 }
 
 /// Writes a file of these servers, each with its script, into the workspace.
-fn with_servers(servers: &[(&str, Value)]) -> Cli {
+pub(crate) fn with_servers(servers: &[(&str, Value)]) -> Cli {
     let servers = servers
         .iter()
         .map(|(name, script)| ((*name).to_owned(), scripted(script)));

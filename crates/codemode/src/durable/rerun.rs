@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use codecell_sandbox::{Entry, EvalFlags, Frame, Program, Settlement, Slice, SliceEnd};
+use codecell_sandbox::{Entry, EvalFlags, Frame, Method, Program, Settlement, Slice, SliceEnd};
 
 use super::journal::Journal;
 use super::record::{Entered, Fate, Left, Record, Start, Turn};
@@ -241,7 +241,7 @@ impl Leg<'_> {
         }
         self.body.note_refused(turn.refused);
         let now = self.cell.services.now();
-        for (call, (_, fate)) in calls.into_iter().zip(&turn.calls) {
+        for (mut call, (_, fate)) in calls.into_iter().zip(&turn.calls) {
             if *fate == Fate::Again {
                 crate::dispatch::one(self, call);
                 continue;
@@ -253,6 +253,11 @@ impl Leg<'_> {
                 target: call.target.clone(),
                 arguments: call.arguments.clone(),
             };
+            // It may be made yet, with what its tool takes.
+            if call.method == Method::Mcp && matches!(fate, Fate::Tool { .. }) {
+                call.arguments =
+                    crate::dispatch::only_object(&call.arguments).map_err(|_| DIVERGED)?;
+            }
             let new = NewCall {
                 guest_id: call.id,
                 method: call.method,

@@ -18,7 +18,7 @@ use codecell_sandbox::SnapshotKey;
 use codecell_store::SqliteStore;
 use serde_json::{Value, json};
 
-use crate::world::{Setup, World, open};
+use crate::world::{Person, Setup, World, open};
 
 /// What the store does besides its work.
 #[derive(Clone, Copy, Debug)]
@@ -177,6 +177,8 @@ pub(crate) struct Job<'a> {
     pub(crate) program: Option<&'a str>,
     /// Ends the process in order at the first suspension.
     pub(crate) parks: bool,
+    /// Who is asked about calls.
+    pub(crate) person: Option<Person>,
 }
 
 impl Job<'_> {
@@ -185,6 +187,7 @@ impl Job<'_> {
         let job = json!({
             "folder": self.folder, "server": self.server, "trap": self.trap.to_json(),
             "program": self.program, "parks": self.parks,
+            "person": self.person.map(|person| format!("{person:?}")),
         });
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args([
@@ -248,10 +251,12 @@ fn run() {
 async fn obey(job: &Value) {
     let folder = PathBuf::from(job["folder"].as_str().unwrap());
     let store: Arc<dyn SnapshotStore> = Trapped::new(open(&folder), Trap::of_json(&job["trap"]));
-    let world = World::of(Setup::new(
-        job["server"].as_str().unwrap(),
-        Some(Arc::clone(&store)),
-    ));
+    let people = [Person::Agrees, Person::Refuses, Person::Ponders].into_iter();
+    let named = |person: &Person| job["person"] == format!("{person:?}");
+    let world = World::of(Setup {
+        person: people.into_iter().find(named),
+        ..Setup::new(job["server"].as_str().unwrap(), Some(Arc::clone(&store)))
+    });
     let parks = job["parks"].as_bool().unwrap();
     match job["program"].as_str() {
         Some(program) => {

@@ -34,9 +34,11 @@ fn program(run: &str) -> String {
     format!(
         "const said = {{}}; const go = async (name, delayMs) => {{ const token = '{run}-' + name; \
          try {{ said[token] = await tools.effect({{token, delayMs}}) }} catch (e) {{ said[token] = e.effectStatus }} }}; \
+         const ask = async (name) => {{ const token = '{run}-' + name; \
+         try {{ said[token] = (await MCP.outer.effect({{token}})).structuredContent }} catch (e) {{ said[token] = e.effectStatus }} }}; \
          await go('a', 0); await tools.look({{}}); \
          const slow = go('slow', 30); await yield_control('one'); \
-         await Promise.all([go('b', 5), go('c', 0), tools.look({{}}), go('d', 10)]); await slow; \
+         await Promise.all([go('b', 5), ask('c'), tools.look({{}}), go('d', 10)]); await slow; \
          await results.save({{some: 'value'}}); await yield_control('two'); \
          setTimeout(() => said.timer = true, 1); await go('e', 0); await new Promise(done => setTimeout(done, 5)); \
          return said"
@@ -168,6 +170,7 @@ impl Killing {
             },
             program,
             parks: matches!(self, Self::Parked),
+            person: None,
         };
         let Self::After(microseconds) = self else {
             return job.run();

@@ -79,6 +79,7 @@ fn a_torn_end_of_the_log_is_left_out() {
             trap: Trap::Write { nth, after: true },
             program: Some(&program),
             parks: false,
+            person: None,
         };
         job.run();
         tear(&path.join("cells.db-wal"), number);

@@ -5,6 +5,7 @@
 mod child;
 mod crash;
 mod faults;
+mod mcp;
 mod replay;
 mod resume;
 mod saved;

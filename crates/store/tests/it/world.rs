@@ -12,13 +12,13 @@ use codecell_codemode::{
 use codecell_protocol::{CellResult, ExecInput, WaitInput};
 use codecell_store::{SqliteStore, StorePlaces};
 use codecell_tools::{
-    ApprovalDesk, ApprovalMode, ApprovalOptions, CallContext, Executor, ExecutorOptions,
-    ExecutorParts, NoEvents, Policy, Redactor, Tool, ToolDefinition, ToolError, ToolInput,
-    ToolOutput, ToolSet, ToolSource,
+    ApprovalDesk, ApprovalMode, ApprovalOptions, ApprovalRequest, Approver, CallContext, Decision,
+    Executor, ExecutorOptions, ExecutorParts, NoEvents, Policy, Redactor, Tool, ToolDefinition,
+    ToolError, ToolInput, ToolOutput, ToolSet, ToolSource,
 };
 use serde_json::{Value, json};
 
-use crate::server;
+use crate::{mcp, server};
 
 /// Where the store of a folder lies.
 pub(crate) fn places(folder: &Path) -> StorePlaces {
@@ -95,6 +95,30 @@ pub(crate) struct Setup {
     pub(crate) policy: Policy,
     pub(crate) options: CodeModeOptions,
     pub(crate) record: Option<Arc<dyn RecordSink>>,
+    /// The ids of what the MCP servers offer.
+    pub(crate) mcp: Vec<&'static str>,
+    /// What a person says who is asked about each call that changes something; nobody is, if `None`.
+    pub(crate) person: Option<Person>,
+}
+
+/// Somebody who is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Person {
+    Agrees,
+    Refuses,
+    /// Never says anything.
+    Ponders,
+}
+
+#[async_trait]
+impl Approver for Person {
+    async fn ask(&self, _: &ApprovalRequest) -> Decision {
+        match self {
+            Self::Agrees => Decision::Once,
+            Self::Refuses => Decision::Deny { reason: None },
+            Self::Ponders => std::future::pending().await,
+        }
+    }
 }
 
 impl Setup {
@@ -108,8 +132,23 @@ impl Setup {
             policy: Policy::default(),
             options: CodeModeOptions::default(),
             record: None,
+            mcp: mcp::MEMBERS.to_vec(),
+            person: None,
         }
     }
+}
+
+fn desk(person: Option<Person>) -> ApprovalDesk {
+    let mode = match person {
+        Some(_) => ApprovalMode::Ask,
+        None => ApprovalMode::Always,
+    };
+    let options = ApprovalOptions {
+        mode,
+        ..ApprovalOptions::default()
+    };
+    let person = person.map(|person| Arc::new(person) as Arc<dyn Approver>);
+    ApprovalDesk::new(options, person)
 }
 
 impl World {
@@ -119,13 +158,7 @@ impl World {
                 abort_grace: Duration::from_millis(50),
                 ..ExecutorOptions::default()
             },
-            approvals: ApprovalDesk::new(
-                ApprovalOptions {
-                    mode: ApprovalMode::Always,
-                    ..ApprovalOptions::default()
-                },
-                None,
-            ),
+            approvals: desk(setup.person),
             hooks: Vec::new(),
             events: Arc::new(NoEvents),
             redactor: Redactor::default(),
@@ -142,8 +175,10 @@ impl World {
             store: setup.store,
             keep_records: setup.keep_records,
         });
-        let sources: Vec<Arc<dyn ToolSource>> =
-            vec![Arc::new(tools(&setup.server, setup.description))];
+        let sources: Vec<Arc<dyn ToolSource>> = vec![
+            Arc::new(tools(&setup.server, setup.description)),
+            Arc::new(mcp::source(&setup.server, &setup.mcp)),
+        ];
         let tools = ToolSet::build(&sources, &setup.policy).unwrap();
         let scope = Scope::new("owner", "main", setup.session, "run");
         let mut run = RunContext::new(scope, tools).with_options(setup.options);
