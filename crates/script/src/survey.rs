@@ -88,9 +88,10 @@ impl<'a> Survey<'a> {
         self.bound.get(name).copied().unwrap_or(0)
     }
 
-    /// Whether any member of `tools` is named.
+    /// Whether any tool may be called: through `tools`, `MCP` or `API`.
     pub(crate) fn names_tools(&self) -> bool {
-        !self.tools.is_empty() || self.tools_dynamic
+        let servers = ["MCP", "API"].iter().any(|name| self.names.contains(name));
+        servers || !self.tools.is_empty() || self.tools_dynamic
     }
 
     /// The globals in need.

@@ -1,5 +1,6 @@
 //! Fields that a program reads of results, against the outputs that the tools declare.
 
+use codecell_catalog::Operation;
 use codecell_script::{FieldRead, Step, Target};
 
 use super::schema::Schema;
@@ -62,6 +63,9 @@ const OBJECT_MEMBERS: [&str; 8] = [
     "toJSON",
 ];
 
+/// What the result of an MCP tool has.
+const MCP_RESULT: [&str; 3] = ["content", "structuredContent", "isError"];
+
 pub(super) fn judge(advice: &mut Advice<'_>) {
     let calls = advice.calls;
     for read in &calls.reads {
@@ -75,21 +79,47 @@ pub(super) fn judge(advice: &mut Advice<'_>) {
         if matches!(call.target, Target::RawId(_)) || !advice.budget.take(1 + read.path.len()) {
             continue;
         }
-        let output = advice
-            .entry(&call.target)
-            .and_then(|entry| entry.output_schema.as_deref());
-        if let Some(problem) = output.and_then(|output| problem_of(read, Schema::root(output))) {
+        let Some(entry) = advice.entry(&call.target) else {
+            continue;
+        };
+        let output = entry.output_schema.as_deref().map(Schema::root);
+        let problem = match call.target {
+            Target::Mcp(_) if entry.operation != Operation::Tool => None,
+            Target::Mcp(_) => problem_of_mcp(read, output),
+            _ => output.and_then(|output| problem_of(&read.path, read, output, "the result")),
+        };
+        if let Some(problem) = problem {
             let message = format!("{}: {problem}", spelled(&call.target));
             advice.say("unknown_field", read.offset, message);
         }
     }
 }
 
-/// What is wrong with a read, if that is sure.
-fn problem_of(read: &FieldRead, output: Schema<'_>) -> Option<String> {
+/// What is wrong with a read of an MCP tool's result: its own value is a field of that.
+fn problem_of_mcp(read: &FieldRead, output: Option<Schema<'_>>) -> Option<String> {
+    match read.path.split_first() {
+        None => {
+            let field = read.field.as_str();
+            let known = MCP_RESULT.contains(&field) || OBJECT_MEMBERS.contains(&field);
+            (!known).then(|| {
+                format!(
+                    "the result of an MCP tool has no field `{}`; there are `content`, `structuredContent`, `isError`",
+                    cut(field)
+                )
+            })
+        }
+        Some((Step::Field(own), rest)) if own == "structuredContent" => {
+            problem_of(rest, read, output?, "`structuredContent`")
+        }
+        Some(_) => None,
+    }
+}
+
+/// What is wrong with a read, if that is sure. `path` leads from what `output` describes, named `place`.
+fn problem_of(path: &[Step], read: &FieldRead, output: Schema<'_>, place: &str) -> Option<String> {
     let mut at = output;
-    let mut place = "the result".to_owned();
-    for step in &read.path {
+    let mut place = place.to_owned();
+    for step in path {
         at = match step {
             Step::Field(name) => {
                 place = format!("`{}` of {place}", cut(name));

@@ -5,8 +5,11 @@
 
 mod fields;
 mod schema;
+mod servers;
 #[cfg(test)]
 mod tests;
+
+use std::collections::HashSet;
 
 use codecell_catalog::{Catalog, Entry, nearest};
 use codecell_protocol::Warning;
@@ -36,6 +39,7 @@ pub fn advise(calls: &ToolCalls, catalog: &Catalog, text: &str) -> Vec<Warning> 
         calls,
         catalog,
         found: Vec::new(),
+        told: HashSet::new(),
         budget: schema::Budget::default(),
     };
     for call in &calls.calls {
@@ -78,6 +82,8 @@ struct Advice<'a> {
     calls: &'a ToolCalls,
     catalog: &'a Catalog,
     found: Vec<Finding>,
+    /// Names that are told of already: to look for near ones again would cost as much again.
+    told: HashSet<&'a str>,
     budget: schema::Budget,
 }
 
@@ -95,6 +101,8 @@ impl<'a> Advice<'a> {
         match target {
             Target::Name(name) => self.catalog.by_safe_name(name).or_else(|| self.known(name)),
             Target::Id(id) | Target::RawId(id) => self.known(id),
+            Target::Mcp(spelling) => self.catalog.by_mcp_spelling(spelling),
+            Target::Api(_) => None,
         }
     }
 
@@ -104,7 +112,7 @@ impl<'a> Advice<'a> {
             .then(|| self.catalog.resolve(id).ok())?
     }
 
-    fn call(&mut self, call: &ToolCall) {
+    fn call(&mut self, call: &'a ToolCall) {
         if let Some(unawaited) = &call.unawaited {
             let spelled = spelled(&call.target);
             let message = format!(
@@ -113,16 +121,23 @@ impl<'a> Advice<'a> {
             );
             self.say("missing_await", unawaited.offset, message);
         }
-        match self.entry(&call.target) {
-            Some(entry) => self.input(call, entry),
-            None => self.unknown(call),
+        match (self.entry(&call.target), &call.target) {
+            (Some(_), Target::Mcp(_)) if servers::is_no_object(call) => {
+                self.no_object(call);
+            }
+            (Some(entry), _) => self.input(call, entry),
+            (None, Target::Mcp(spelling)) => self.unknown_of_server(call, spelling),
+            (None, Target::Api(name)) => self.api(call, name),
+            (None, Target::Name(name) | Target::Id(name) | Target::RawId(name)) => {
+                self.unknown(call, name);
+            }
         }
     }
 
     /// A program that asks first, or catches the failure, knows that the tool may be missing.
-    fn unknown(&mut self, call: &ToolCall) {
-        let (Target::Name(name) | Target::Id(name) | Target::RawId(name)) = &call.target;
-        if call.caught || self.calls.probed.contains(name) {
+    fn unknown(&mut self, call: &ToolCall, name: &'a str) {
+        let is_probed = self.calls.probed.iter().any(|probed| probed == name);
+        if call.caught || is_probed || !self.told.insert(name) {
             return;
         }
         // Near names cost a look at every tool; a hint without them is enough where that is much.
@@ -217,6 +232,8 @@ fn spelled(target: &Target) -> String {
         Target::Name(name) => format!("tools.{}", cut(name)),
         Target::Id(id) => format!("tools.call({})", Value::from(cut(id))),
         Target::RawId(id) => format!("tools.callRaw({})", Value::from(cut(id))),
+        Target::Mcp(spelling) => format!("MCP.{}", cut(spelling)),
+        Target::Api(name) => cut(name),
     }
 }
 

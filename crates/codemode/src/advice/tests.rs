@@ -1,6 +1,6 @@
 //! What is said of small programs, and of which nothing is said.
 
-use codecell_catalog::{Catalog, Entry, ToolId};
+use codecell_catalog::{Catalog, Entry, McpServer, Operation, ToolId};
 use codecell_protocol::Warning;
 use codecell_script::{PrepareOptions, prepare};
 use serde_json::{Value, json};
@@ -10,6 +10,16 @@ use super::advise;
 fn tool(id: &str, parameters: Value, output: Option<Value>) -> Entry {
     let mut entry = Entry::new(ToolId::parse(id).expect("an id"), "d", parameters);
     entry.output_schema = output.map(std::sync::Arc::new);
+    entry
+}
+
+fn operation(server: &str, operation: Operation) -> Entry {
+    let mut entry = tool(
+        &format!("mcp:{server}:{}", operation.method()),
+        json!({"type": "object"}),
+        None,
+    );
+    entry.operation = operation;
     entry
 }
 
@@ -40,13 +50,20 @@ fn catalog() -> Catalog {
     let open = json!({"type": "object", "properties": {"a": {"type": "number"}}, "additionalProperties": true});
     let either =
         json!({"anyOf": [{"type": "object", "properties": {"x": {}}}, {"type": "string"}]});
-    Catalog::build(vec![
+    let entries = vec![
+        tool("mcp:git-hub:list_files", read.clone(), Some(found.clone())),
+        tool("mcp:git-hub:delete", json!({"type": "object"}), None),
+        operation("git-hub", Operation::ResourcesList),
         tool("openclaw:core:read", read, Some(found)),
         tool("openclaw:core:open", open.clone(), Some(open)),
         tool("openclaw:core:either", either.clone(), Some(either)),
         tool("openclaw:core:any", json!(true), None),
-    ])
-    .expect("a catalog")
+    ];
+    let down = McpServer {
+        unavailable: Some("it does not start".into()),
+        ..McpServer::new("down")
+    };
+    Catalog::with_servers(entries, vec![McpServer::new("git-hub"), down]).expect("a catalog")
 }
 
 fn advice(code: &str) -> Vec<Warning> {
@@ -101,6 +118,86 @@ fn each_mistake_is_told_where_it_is() {
         .map(|code| format!("{code}\n  {}", shown(code).join("\n  ")))
         .collect();
     insta::assert_snapshot!(text.join("\n\n"));
+}
+
+#[test]
+fn mistakes_in_calls_of_servers_are_told_where_they_are() {
+    let cases = [
+        "return await MCP.github.listFiles({path: 'a'});",
+        "return await MCP.gitHub.list_files({path: 'a'});",
+        "return await MCP.gitHub.nothingLikeIt();",
+        "return await MCP.down.anything({});",
+        "return await MCP.gitHub.resources.read({uri: 'x:y'});",
+        "const { gitHub } = MCP;\nreturn await gitHub.listFile({path: 'a'});",
+        "const { gitHub: { listFile } } = MCP;\nreturn await listFile({path: 'a'});",
+        "const { listFiles } = MCP.gitHub;\nreturn await listFiles({pth: 'a'});",
+        "return await MCP['gitHub']['listFiles']({path: 5, limit: 'x'});",
+        "return await MCP.gitHub.listFiles('a');",
+        "return await MCP.gitHub.delete2(['a']);",
+        "return await MCP.gitHub.listFiles(null);",
+        "return await MCP.gitHub.listFiles();",
+        "const r = MCP.gitHub.listFiles({path: 'a'});\nreturn r.structuredContent;",
+        "return { a: MCP.gitHub.delete2() };",
+        "for (const one of MCP.gitHub.resources.list()) text(one);",
+        "const r = await MCP.gitHub.listFiles({path: 'a'});\nreturn r.lines;",
+        "return (await MCP.gitHub.listFiles({path: 'a'})).structuredContent.contents;",
+        "const { structuredContent } = await MCP.gitHub.listFiles({path: 'a'});\nreturn structuredContent.lines.map(line => line.txt);",
+        "const r = await MCP.gitHub.delete2();\nreturn r.deleted;",
+        "return await MCP.github.$api();",
+        "const api = MCP.gitHub.$api('listFiles');\nreturn api.header;",
+        "return API.read('mcp/gitHub.d.ts').content;",
+        "return (await API.read('mcp/github.d.ts')).content;",
+        "return (await API.read('x')).content;",
+        "for (const hit of API.search('files')) text(hit.call);",
+        "return await API.describe('mcp/gitHub.d.ts');",
+    ];
+    let text: Vec<String> = cases
+        .iter()
+        .map(|code| format!("{code}\n  {}", shown(code).join("\n  ")))
+        .collect();
+    insta::assert_snapshot!(text.join("\n\n"));
+}
+
+#[test]
+fn nothing_is_said_of_calls_of_servers_that_are_not_sure() {
+    let cases = [
+        "const MCP = { github: { x() {} } };\nreturn await MCP.github.x();",
+        "function f(MCP) { return MCP.github.x(); }\nreturn f({ github: { x: () => 1 } });",
+        "const API = { describe() { return []; } };\nfor (const x of API.describe()) text(x);",
+        "if ('github' in MCP) return await MCP.github.listFiles({path: 'a'});",
+        "if ('nothing' in MCP.gitHub) return await MCP.gitHub.nothing({});",
+        "if (MCP.github) return await MCP.github.listFiles({path: 'a'});",
+        "if (MCP.gitHub.nothing) return await MCP.gitHub.nothing();",
+        "if (typeof MCP.gitHub.nothing === 'function') return await MCP.gitHub.nothing();",
+        "return await MCP.gitHub.nothing?.();",
+        "return await MCP.github?.listFiles({path: 'a'});",
+        "const nothing = MCP.gitHub?.nothing;\nreturn nothing ? await nothing({}) : null;",
+        "const f = MCP.gitHub.nothing ?? MCP.gitHub.listFiles;\nreturn await f({path: 'a'});",
+        "try { return await MCP.github.listFiles({}); } catch (e) { return e.message; }",
+        "return await MCP.github.x().catch(() => null);",
+        "const name = 'github';\nreturn await MCP[name].x();",
+        "const more = {};\nreturn await MCP.gitHub.listFiles({ ...more });",
+        "const input = { path: 'a' };\nreturn await MCP.gitHub.listFiles(input);",
+        "const { listFiles } = MCP.gitHub;\nreturn await Promise.all(['a', 'b'].map(path => listFiles({ path })));",
+        "const [a, b] = await Promise.all([MCP.gitHub.listFiles({path: 'a'}), MCP.gitHub.resources.list()]);\nreturn [a.structuredContent.content, b.resources, b.anything];",
+        "const r = await MCP.gitHub.listFiles({path: 'a'});\nreturn r.isError ? r.content[0].text : r.structuredContent.lines[0].text;",
+        "const r = await MCP.gitHub.listFiles({path: 'a'});\nreturn r.lines ?? r.structuredContent;",
+        "const data = (r) => r.structuredContent ?? r.anything;\nreturn data(await MCP.gitHub.delete2());",
+        "return await MCP.gitHub.delete2({ anything: 1 });",
+        "return MCP.gitHub.listFiles({path: 'a'});",
+        "return await MCP.gitHub.listFiles.call(null, {path: 'a'});",
+        "return (await MCP.$api()).servers;",
+        "return (await MCP.down.$api()).header;",
+        "const path = 'mcp/' + 'x';\nreturn await API.read(path);",
+        "return (await API.read('mcp/gitHub.d.ts')).content + (await API.read('mcp/index.d.ts')).content;",
+        "return (await API.list('mcp')).files;",
+        "const hits = await API.search(['a', 'b'], {limit: 3});\nreturn hits[0].call;",
+        "for (const name of Object.keys(MCP)) text(name);",
+        "const server = MCP.gitHub;\nconst r = await server.listFiles({path: 'a'});\nreturn r.structuredContent;",
+    ];
+    for code in cases {
+        assert_eq!(shown(code), Vec::<String>::new(), "{code}");
+    }
 }
 
 #[test]

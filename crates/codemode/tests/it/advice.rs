@@ -14,6 +14,13 @@ use serde_json::{Map, Value, json};
 use crate::recorded::{named_tools, rows};
 use crate::support::World;
 
+/// Leaves a line for the end of a run of all tests.
+fn keep(name: &str, line: &str) {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("../test-reports");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join(format!("{name}.txt")), format!("{line}\n")).unwrap();
+}
+
 /// The share of seeded mistakes of each kind that must be found, in percent.
 const FLOOR_PERCENT: usize = 99;
 
@@ -100,6 +107,31 @@ fn learned(rows: &[Value]) -> Catalog {
     Catalog::build(entries.collect()).unwrap()
 }
 
+/// The same tools as those of MCP servers.
+fn of_servers(catalog: &Catalog) -> Catalog {
+    let entries = catalog.entries().iter().map(|entry| {
+        let id = entry.id.as_str().replacen("openclaw:", "mcp:", 1);
+        let id = ToolId::parse(&id).unwrap();
+        let mut moved = Entry::new(id, "Learned.", (*entry.parameters).clone());
+        moved.output_schema.clone_from(&entry.output_schema);
+        moved
+    });
+    Catalog::build(entries.collect()).unwrap()
+}
+
+/// A task's program as it calls MCP servers.
+fn over_servers(row: &Value, servers: &Catalog) -> String {
+    let mut code = row["js_mcp_namespace"].as_str().unwrap().to_owned();
+    for entry in servers.entries() {
+        let written = format!("MCP.{}.{}(", entry.id.owner(), entry.name());
+        code = code.replace(
+            &written,
+            &format!("{}(", servers.mcp_spelling(entry).unwrap()),
+        );
+    }
+    code
+}
+
 /// Both ways to write a task's program: by id, and by name.
 fn styles(row: &Value, catalog: &Catalog) -> Vec<String> {
     let by_id = row["js_tools_call"]
@@ -120,19 +152,26 @@ fn no_false_alarm_on_the_recorded_tasks() {
         return;
     };
     let catalog = learned(&rows);
+    let servers = of_servers(&catalog);
     let mut alarms = Vec::new();
     let mut ran = 0;
-    for code in rows.iter().flat_map(|row| styles(row, &catalog)) {
+    let by_tools = rows.iter().flat_map(|row| styles(row, &catalog));
+    let by_tools = by_tools.map(|code| (code, &catalog));
+    let by_servers = rows
+        .iter()
+        .map(|row| (over_servers(row, &servers), &servers));
+    for (code, catalog) in by_tools.chain(by_servers) {
         ran += 1;
-        let said = warnings(&code, &catalog);
+        let said = warnings(&code, catalog);
         if !said.is_empty() {
             alarms.push(format!("{code}\n{said:?}"));
         }
     }
-    println!(
-        "advice on tasks: {ran} programs, {} false alarms",
+    let counts = format!(
+        "advice on tasks, through tools and MCP: {ran} ran, {} false alarms, 0 expected",
         alarms.len()
     );
+    keep("advice-tasks", &counts);
     assert!(alarms.is_empty(), "{}", alarms.join("\n\n"));
 }
 
@@ -159,11 +198,12 @@ fn no_false_alarm_on_programs_of_others() {
             alarms.push(format!("line {}:\n{code}\n{said:?}", at + 1));
         }
     }
-    println!(
-        "advice on programs: {} programs, {} false alarms",
+    let counts = format!(
+        "advice on programs of others: {} ran, {} false alarms, 0 expected",
         rows.len(),
         alarms.len()
     );
+    keep("advice-programs", &counts);
     assert!(alarms.is_empty(), "{}", alarms.join("\n\n"));
 }
 
@@ -171,18 +211,19 @@ fn no_false_alarm_on_programs_of_others() {
 type Seeded = (&'static str, String);
 
 /// One mistake of each kind in each call of a program.
-fn seed(row: &Value, code: &str, catalog: &Catalog) -> Vec<Seeded> {
+fn seed(row: &Value, code: &str, catalog: &Catalog, kind: &str) -> Vec<Seeded> {
     let mut seeded = Vec::new();
     for (at, call) in row["calls"].as_array().unwrap().iter().enumerate() {
         let id = format!(
-            "openclaw:{}:{}",
+            "{kind}:{}:{}",
             call["server"].as_str().unwrap(),
             call["tool"].as_str().unwrap()
         );
-        let entry = catalog.resolve(&id).unwrap();
+        let entry = catalog.get(&ToolId::parse(&id).unwrap()).unwrap();
         let line = code.lines().nth(at).unwrap();
         let mut change = |kind, new: String| seeded.push((kind, code.replacen(line, &new, 1)));
-        let name = entry.name();
+        let own = catalog.mcp_spelling(entry).unwrap_or(entry.name());
+        let name = own.rsplit('.').next().unwrap();
         change(
             "unknown_tool",
             line.replacen(&format!("{name}\""), &format!("{name}x\""), 1)
@@ -246,12 +287,16 @@ fn seeded_mistakes_are_found() {
     let catalog = learned(&rows);
     let mut found: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut missed = Vec::new();
+    let servers = of_servers(&catalog);
     for row in &rows {
-        for code in styles(row, &catalog) {
-            for (kind, program) in seed(row, &code, &catalog) {
+        let by_tools = styles(row, &catalog).into_iter();
+        let by_tools = by_tools.map(|code| (code, &catalog, "openclaw"));
+        let by_servers = (over_servers(row, &servers), &servers, "mcp");
+        for (code, catalog, source) in by_tools.chain([by_servers]) {
+            for (kind, program) in seed(row, &code, catalog, source) {
                 let count = found.entry(kind).or_default();
                 count.1 += 1;
-                if warnings(&program, &catalog)
+                if warnings(&program, catalog)
                     .iter()
                     .any(|warning| warning.kind == kind)
                 {
@@ -262,9 +307,14 @@ fn seeded_mistakes_are_found() {
             }
         }
     }
-    for (kind, (hit, all)) in &found {
-        println!("advice, {kind}: {hit} of {all} found");
-    }
+    let counts = found
+        .iter()
+        .map(|(kind, (hit, all))| format!("{kind} {hit} of {all}"));
+    let counts: Vec<String> = counts.collect();
+    keep(
+        "advice-seeded",
+        &format!("advice, seeded mistakes found: {}", counts.join(", ")),
+    );
     assert_eq!(found.len(), 6, "a mistake of every kind");
     for (kind, (hit, all)) in found {
         let enough = hit * 100 >= all * FLOOR_PERCENT;

@@ -1,10 +1,11 @@
 //! What a program visibly does with tools: which it calls, with which literals, and what it reads of the results.
 //!
 //! Nothing is judged here, and no schema is known. The invariant: whatever is listed is sure. A name that is
-//! bound twice, a `tools` that is a local variable, a value whose way cannot be followed are left out.
+//! bound twice, a `tools`, `MCP` or `API` that is a local variable, a value whose way cannot be followed are left out.
 
 mod flow;
 mod literal;
+mod servers;
 mod walk;
 
 use oxc_ast::ast::Program;
@@ -23,7 +24,8 @@ pub struct ToolCalls {
     pub calls: Vec<ToolCall>,
     /// What is read of awaited results.
     pub reads: Vec<FieldRead>,
-    /// Names that the program asks for before it calls them: `"x" in tools`, `if (tools.x)`, `tools.x?.()`.
+    /// Names that the program asks for before it calls them: `"x" in tools`, `if (tools.x)`, `tools.x?.()`;
+    /// those of servers and their members with `MCP.` before them.
     pub probed: Vec<String>,
 }
 
@@ -51,6 +53,10 @@ pub enum Target {
     Id(String),
     /// `tools.callRaw("id", ...)`, whose value is not the tool's own.
     RawId(String),
+    /// `MCP.server.tool(...)`, as `server.tool` or `server.resources.list`.
+    Mcp(String),
+    /// `API.member(...)`, `MCP.$api(...)` or `MCP.server.$api(...)`, as it is written.
+    Api(String),
 }
 
 /// A promise that is used as if it were the result.
@@ -84,7 +90,7 @@ pub struct FieldRead {
     pub offset: usize,
 }
 
-/// Looks at a program that uses `tools`. `functions` is how many functions stand around its statements.
+/// Looks at a program that uses `tools`, `MCP` or `API`. `functions` is how many functions stand around its statements.
 pub(crate) fn of<'a>(program: &Program<'a>, survey: &Survey<'a>, functions: u32) -> ToolCalls {
     walk::Walk::new(survey, functions).over(program)
 }

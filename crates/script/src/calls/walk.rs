@@ -10,6 +10,7 @@ use oxc_ast::ast::{
 use oxc_ast_visit::VisitJs;
 use oxc_span::{GetSpan, Span};
 
+use super::servers::Way;
 use super::{Literal, MAX_NODES, Step, Target, ToolCall, ToolCalls, literal};
 use crate::parse;
 use crate::survey::{Survey, literal as text_literal};
@@ -24,6 +25,8 @@ pub(super) enum Held<'a> {
     Tools,
     /// One of its members.
     Member(&'a str),
+    /// `MCP`, a server, or one of its members.
+    Mcp(Way<'a>),
     /// The promise of a call.
     Promise(usize),
     /// A part of a call's awaited result.
@@ -95,10 +98,6 @@ impl<'a, 's> Walk<'a, 's> {
     }
 
     pub(super) fn over(mut self, program: &Program<'a>) -> ToolCalls {
-        // A local variable of this name: nothing is sure.
-        if self.survey.binds("tools") {
-            return ToolCalls::default();
-        }
         self.visit_program(program);
         if self.nodes > MAX_NODES {
             return ToolCalls::default();
@@ -134,9 +133,10 @@ impl<'a, 's> Walk<'a, 's> {
 
     fn is_tools(&self, expression: &Expression<'a>) -> bool {
         match expression.get_inner_expression() {
+            // A local variable of this name: nothing is sure.
+            Expression::Identifier(name) if name.name == "tools" => !self.binds("tools"),
             Expression::Identifier(name) => {
-                name.name == "tools"
-                    || matches!(self.held.get(name.name.as_str()), Some(Held::Tools))
+                matches!(self.held.get(name.name.as_str()), Some(Held::Tools))
             }
             _ => false,
         }
@@ -160,28 +160,26 @@ impl<'a, 's> Walk<'a, 's> {
     }
 
     fn call(&mut self, call: &CallExpression<'a>) {
-        let Some((member, optional)) = self.member(&call.callee) else {
-            return;
-        };
-        if optional || call.optional {
-            self.found.probed.push(member.to_owned());
-        }
         let argument = |at: usize| {
             call.arguments
                 .get(at)
                 .map(|argument| argument.as_expression())
         };
-        let named = |at: usize| {
-            argument(at)
-                .flatten()
-                .and_then(text_literal)
-                .map(str::to_owned)
-        };
-        let (target, input) = match member {
-            "call" => (named(0).map(Target::Id), argument(1)),
-            "callRaw" => (named(0).map(Target::RawId), argument(1)),
-            other if HELPERS.contains(&other) => (None, None),
-            other => (Some(Target::Name(other.to_owned())), argument(0)),
+        let (target, input) = match self.member(&call.callee) {
+            Some((member, optional)) => {
+                if optional || call.optional {
+                    self.found.probed.push(member.to_owned());
+                }
+                let id = argument(0).flatten().and_then(text_literal);
+                let id = id.map(str::to_owned);
+                match member {
+                    "call" => (id.map(Target::Id), argument(1)),
+                    "callRaw" => (id.map(Target::RawId), argument(1)),
+                    other if HELPERS.contains(&other) => (None, None),
+                    other => (Some(Target::Name(other.to_owned())), argument(0)),
+                }
+            }
+            None => (self.server_call(call), argument(0)),
         };
         let Some(target) = target else { return };
         let input = input.map(|input| input.map_or(Literal::Unknown, literal::of));
@@ -211,7 +209,8 @@ impl<'a, 's> Walk<'a, 's> {
     /// A member of `tools` that is read without being called: the program asks whether it is there.
     fn probe(&mut self, member: &StaticMemberExpression<'a>) {
         if !self.is_tools(&member.object) {
-            return;
+            let name = member.property.name.as_str();
+            return self.probe_server(&member.object, name, member.span);
         }
         let called = self
             .stack
@@ -234,6 +233,9 @@ impl<'a, 's> Walk<'a, 's> {
         let Some(init) = it.init.as_ref().filter(|_| self.is_const()) else {
             return;
         };
+        if let Some(way) = self.way(init) {
+            return self.hold_servers(&it.id, &way);
+        }
         let name = match &it.id {
             BindingPattern::BindingIdentifier(id) => id.name.as_str(),
             BindingPattern::ObjectPattern(pattern) if self.is_tools(init) => {
@@ -299,11 +301,17 @@ impl<'a> VisitJs<'a> for Walk<'a, '_> {
             AstKind::IdentifierReference(name) => self.reference(name),
             AstKind::VariableDeclarator(declarator) => self.declarator(declarator),
             AstKind::StaticMemberExpression(member) => self.probe(member),
-            AstKind::BinaryExpression(binary)
-                if binary.operator == BinaryOperator::In && self.is_tools(&binary.right) =>
-            {
-                let name = text_literal(&binary.left);
-                self.found.probed.extend(name.map(str::to_owned));
+            AstKind::ComputedMemberExpression(member) => {
+                if let Some(name) = text_literal(&member.expression) {
+                    self.probe_server(&member.object, name, member.span);
+                }
+            }
+            AstKind::BinaryExpression(binary) if binary.operator == BinaryOperator::In => {
+                if self.is_tools(&binary.right) {
+                    let name = text_literal(&binary.left);
+                    self.found.probed.extend(name.map(str::to_owned));
+                }
+                self.asked_in(&binary.left, &binary.right);
             }
             AstKind::Function(_) | AstKind::ArrowFunctionExpression(_) => self.depth += 1,
             _ => {}
