@@ -60,6 +60,11 @@ impl Line {
         }
         if !self.is_cut {
             self.is_cut = true;
+            // Both ends are the same however the line was cut into pieces.
+            let from = self.kept.len().saturating_sub(KEPT_OF_LONG_LINE);
+            self.tail.extend_from_slice(&self.kept[from..]);
+            let room = KEPT_OF_LONG_LINE.saturating_sub(self.kept.len());
+            self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
             self.kept.truncate(KEPT_OF_LONG_LINE);
             self.kept.shrink_to_fit();
         }

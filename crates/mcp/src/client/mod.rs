@@ -24,6 +24,8 @@ mod server;
 mod sse;
 mod tls;
 mod tool;
+#[doc(hidden)]
+pub mod wire;
 
 pub use error::{RequestError, StartError};
 pub use guard::run_guard;

@@ -148,9 +148,9 @@ impl Transport<RoleClient> for Sse {
 
 /// One event.
 #[derive(Debug, PartialEq, Eq)]
-struct Event {
-    kind: String,
-    data: String,
+pub(super) struct Event {
+    pub(super) kind: String,
+    pub(super) data: String,
 }
 
 /// The events of a response. Source: the event stream format of the HTML standard, section 9.2.
@@ -183,31 +183,34 @@ impl Events {
 }
 
 /// Bytes to events.
-struct Parser {
+pub(super) struct Parser {
     line: Vec<u8>,
     after_return: bool,
     kind: String,
     data: String,
     has_data: bool,
-    events: VecDeque<Event>,
+    /// No line has ended yet: a mark of the byte order may stand before the first.
+    is_start: bool,
+    pub(super) events: VecDeque<Event>,
     max_bytes: usize,
 }
 
 impl Parser {
-    fn new(max_bytes: usize) -> Self {
+    pub(super) fn new(max_bytes: usize) -> Self {
         Self {
             line: Vec::new(),
             after_return: false,
             kind: String::new(),
             data: String::new(),
             has_data: false,
+            is_start: true,
             events: VecDeque::new(),
             max_bytes,
         }
     }
 
     /// Takes bytes; `false` when an event is too long.
-    fn push(&mut self, bytes: &[u8]) -> bool {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> bool {
         for byte in bytes {
             let was_return = std::mem::replace(&mut self.after_return, *byte == b'\r');
             match byte {
@@ -225,11 +228,15 @@ impl Parser {
     fn end_line(&mut self) {
         let line = std::mem::take(&mut self.line);
         let line = String::from_utf8_lossy(&line);
+        let line = match std::mem::take(&mut self.is_start) {
+            true => line.strip_prefix('\u{feff}').unwrap_or(&line),
+            false => &line,
+        };
         if line.is_empty() {
             self.end_event();
             return;
         }
-        let (field, value) = line.split_once(':').unwrap_or((&line, ""));
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
             "event" => value.clone_into(&mut self.kind),
@@ -280,6 +287,12 @@ mod tests {
         assert_eq!(parsed(&[text]), whole);
         let bytes: Vec<&str> = text.split("").filter(|piece| !piece.is_empty()).collect();
         assert_eq!(parsed(&bytes), whole);
+    }
+
+    #[test]
+    fn a_mark_of_the_byte_order_is_no_part_of_the_first_field() {
+        let text = "\u{feff}event: endpoint\ndata: /post\n\n\u{feff}data: x\n\n";
+        assert_eq!(parsed(&[text]), ["endpoint=/post"]);
     }
 
     #[test]

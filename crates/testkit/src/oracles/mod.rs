@@ -8,12 +8,14 @@
 #![expect(clippy::panic, reason = "an oracle says what it found by a panic")]
 
 mod bridge;
+mod servers;
 mod settings;
 mod text;
 mod tools;
 
 pub use bridge::{frames, json, snapshot};
-pub use settings::config;
+pub use servers::{declarations, lines, sse};
+pub use settings::{config, foreign};
 pub use text::{module_access, typescript};
 pub use tools::{patch, schema, search};
 
@@ -31,6 +33,10 @@ pub const ORACLES: &[(&str, Oracle)] = &[
     ("search", search),
     ("config", config),
     ("patch", patch),
+    ("foreign", foreign),
+    ("lines", lines),
+    ("sse", sse),
+    ("declarations", declarations),
 ];
 
 /// The text of these bytes, with a mark where they are none.

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod bombs;
+mod check;
 mod generate;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 pub use arguments::minimal;
 pub use bombs::bombs;
+pub use check::check_types;
 pub use generate::{NASTY_TEXTS, generated};
 
 /// What some servers offer.

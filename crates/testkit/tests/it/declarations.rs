@@ -7,40 +7,15 @@ use std::time::{Duration, Instant};
 
 use codecell_catalog::{Catalog, Entry, McpServer, Operation, Source, ToolId, is_identifier};
 use codecell_script::{Language, PrepareOptions, prepare};
-use codecell_testkit::servers::{Servers, bombs, calling_program, generated, nasty, real};
+use codecell_testkit::servers::{
+    Servers, bombs, calling_program, check_types, generated, nasty, real,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Parses a text with the parser that reads programs.
-fn check_typescript(text: &str) -> Result<(), String> {
-    let options = PrepareOptions {
-        language: Some(Language::TypeScript),
-        max_source_bytes: usize::MAX,
-        ..PrepareOptions::default()
-    };
-    let prepared = prepare(text, &options).map_err(|error| format!("{error}\n{text}"))?;
-    // All of it is types: nothing is left to run.
-    match without_comments(&prepared.body).trim_matches(|c: char| c.is_whitespace() || c == ';') {
-        "" => Ok(()),
-        rest => Err(format!("left to run: {rest}")),
-    }
-}
-
-/// Only block comments stand outside of types.
-fn without_comments(text: &str) -> String {
-    let mut left = String::new();
-    let mut rest = text;
-    while let Some((before, comment)) = rest.split_once("/*") {
-        left.push_str(before);
-        rest = comment.split_once("*/").map_or("", |(_, after)| after);
-    }
-    left.retain(|c| !c.is_whitespace() && c != ';');
-    left + rest.trim().trim_matches(';')
-}
-
 fn check_catalog(catalog: &Catalog) -> Result<(), String> {
     for file in catalog.declarations() {
-        check_typescript(&file.content).map_err(|why| format!("{}: {why}", file.path))?;
+        check_types(&file.content).map_err(|why| format!("{}: {why}", file.path))?;
         let words = [&file.path, &file.description];
         if words.iter().any(|text| text.contains(['\n', '\u{202e}'])) {
             return Err(format!("{file:?}"));
@@ -65,7 +40,7 @@ fn check_catalog(catalog: &Catalog) -> Result<(), String> {
             {
                 return Err(format!("{spelling} is declared {declared} times"));
             }
-            check_typescript(&catalog.declaration_of(space, entry))?;
+            check_types(&catalog.declaration_of(space, entry))?;
         }
     }
     Ok(())
@@ -91,12 +66,12 @@ fn every_nasty_text_is_harmless() {
 #[test]
 fn the_parser_tells_broken_declarations() {
     assert_eq!(
-        check_typescript("declare namespace A.b { function c(): void }"),
+        check_types("declare namespace A.b { function c(): void }"),
         Ok(())
     );
-    assert!(check_typescript("declare namespace A.b { function c(: void }").is_err());
-    assert!(check_typescript("/** */ } */ declare namespace A {}").is_err());
-    assert!(check_typescript("const a = 1;").is_err());
+    assert!(check_types("declare namespace A.b { function c(: void }").is_err());
+    assert!(check_types("/** */ } */ declare namespace A {}").is_err());
+    assert!(check_types("const a = 1;").is_err());
 }
 
 #[test]

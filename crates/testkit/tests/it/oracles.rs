@@ -61,6 +61,15 @@ const PIECES: &[&[u8]] = &[
     b"\x1f",
     b",",
     b":",
+    b"\r",
+    b"\n\ndata: x\n\n",
+    b"event: ",
+    b"\xef\xbb\xbf",
+    b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}",
+    b"\"id\"",
+    b"${env:A}",
+    b"\"command\"",
+    b"\"url\"",
 ];
 
 fn corpus(target: &str) -> Vec<Vec<u8>> {
@@ -127,7 +136,8 @@ macro_rules! targets {
 }
 
 targets! {
-    frames, snapshot, json, typescript, module_access, schema, search, config, patch,
+    frames, snapshot, json, typescript, module_access, schema, search, config, patch, foreign, lines,
+    sse, declarations,
 }
 
 #[test]
