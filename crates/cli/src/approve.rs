@@ -1,4 +1,4 @@
-//! Approvals on the terminal: one question at a time, everything that is shown made visible.
+//! Approvals and forms on the terminal: one question at a time, everything that is shown made visible.
 //!
 //! A person is asked only when stdin or stderr is a terminal: otherwise nobody is looking. What is
 //! shown is the very input that is dispatched after a yes. Everything but a clear yes is a no.
@@ -11,11 +11,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use codecell_catalog::ToolId;
-use codecell_tools::{ApprovalRequest, Approver, Decision, approval::escape_for_display};
+use codecell_tools::approval::{FormAnswer, FormRequest, escape_for_display};
+use codecell_tools::{ApprovalRequest, Approver, Decision};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::termios::{QueueSelector, tcflush};
 
 use crate::escape::{self, visible_line};
+use crate::fill;
 use crate::render::json;
 use crate::streams::Streams;
 
@@ -24,7 +26,7 @@ const SHOWN_LINES: usize = 24;
 /// Characters of arguments that a question shows at first.
 const SHOWN_CHARS: usize = 2_000;
 /// Answers that are no answer before the question counts as denied.
-const MAX_UNCLEAR_ANSWERS: usize = 5;
+pub(crate) const MAX_UNCLEAR_ANSWERS: usize = 5;
 /// The longest line that is read from a terminal, in bytes.
 const MAX_ANSWER_BYTES: usize = 4096;
 
@@ -69,26 +71,29 @@ impl TerminalApprover {
         .map(|(_, text)| text)
     }
 
-    async fn ask_person(&self, request: &ApprovalRequest) -> Option<Decision> {
-        let terminal = self.streams.can_ask().then(Terminal::open).flatten()?;
+    /// Asks at the terminal, on a thread that may wait; `None` when there is none.
+    async fn at_terminal<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&mut Terminal) -> T + Send + 'static,
+    ) -> Option<T> {
         let (woken, waker) = io::pipe().ok()?;
+        let file = self.streams.can_ask().then(open_terminal).flatten()?;
         let _hold = self.streams.hold_progress();
-        let question = Question::of(request);
-        let asked = tokio::task::spawn_blocking(move || terminal.ask(&question, &woken));
-        let decision = asked.await.ok()?;
+        let mut terminal = Terminal { file, woken };
+        let asked = tokio::task::spawn_blocking(move || ask(&mut terminal));
+        let answer = asked.await.ok()?;
         // Dropped earlier when the call is aborted: the thread that reads then stops.
         drop(waker);
-        Some(decision)
+        Some(answer)
     }
 }
 
 #[async_trait]
 impl Approver for TerminalApprover {
     async fn ask(&self, request: &ApprovalRequest) -> Decision {
-        let decision = self
-            .ask_person(request)
-            .await
-            .unwrap_or(Decision::Unavailable);
+        let question = Question::of(request);
+        let asked = self.at_terminal(move |terminal| terminal.decide(&question));
+        let decision = asked.await.unwrap_or(Decision::Unavailable);
         if decision == Decision::Unavailable {
             let missed = if asks_per_site(&request.tool) {
                 &self.missed_site
@@ -98,6 +103,12 @@ impl Approver for TerminalApprover {
             missed.store(true, Ordering::Relaxed);
         }
         decision
+    }
+
+    async fn fill(&self, request: &FormRequest) -> FormAnswer {
+        let request = request.clone();
+        let asked = self.at_terminal(move |terminal| fill::at(terminal, &request));
+        asked.await.unwrap_or(FormAnswer::Unavailable)
     }
 }
 
@@ -186,26 +197,35 @@ enum Answer {
     ShowAll,
 }
 
+fn open_terminal() -> Option<File> {
+    let mut options = File::options();
+    options.read(true).write(true).open("/dev/tty").ok()
+}
+
 /// The terminal of this process, opened for one question.
 struct Terminal {
     file: File,
+    /// Closed when nobody waits for the answer any more.
+    woken: io::PipeReader,
+}
+
+/// A person at a terminal.
+pub(crate) trait Person {
+    /// Forgets what was typed before the question was seen: it is no answer to it.
+    fn forget_typed(&mut self);
+
+    /// Shows a text.
+    fn write(&mut self, text: &str) -> io::Result<()>;
+
+    /// One line; `None` at the end of input, on an error, or when nobody waits for it any more.
+    fn read_line(&mut self) -> Option<String>;
 }
 
 impl Terminal {
-    fn open() -> Option<Self> {
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .open("/dev/tty")
-            .ok()?;
-        Some(Self { file })
-    }
-
-    /// Asks until there is an answer, the terminal is gone, or `woken` is closed.
-    fn ask(mut self, question: &Question, woken: &io::PipeReader) -> Decision {
+    /// Asks until there is an answer, the terminal is gone, or nobody waits any more.
+    fn decide(&mut self, question: &Question) -> Decision {
         let denied = Decision::Deny { reason: None };
-        // What was typed before the question was seen is no answer to it.
-        let _ = tcflush(&self.file, QueueSelector::IFlush);
+        self.forget_typed();
         if self.write(&question.text(false)).is_err() {
             return Decision::Unavailable;
         }
@@ -213,7 +233,7 @@ impl Terminal {
             if self.write(&question.choices()).is_err() {
                 return Decision::Unavailable;
             }
-            let Some(line) = self.read_line(woken) else {
+            let Some(line) = self.read_line() else {
                 return denied;
             };
             match question.judge(&line) {
@@ -228,19 +248,24 @@ impl Terminal {
         }
         denied
     }
+}
+
+impl Person for Terminal {
+    fn forget_typed(&mut self) {
+        let _ = tcflush(&self.file, QueueSelector::IFlush);
+    }
 
     fn write(&mut self, text: &str) -> io::Result<()> {
         self.file.write_all(text.as_bytes())
     }
 
-    /// One line; `None` at the end of input, on an error, or when nobody waits for it any more.
-    fn read_line(&mut self, woken: &io::PipeReader) -> Option<String> {
+    fn read_line(&mut self) -> Option<String> {
         let mut line = Vec::new();
         let mut block = [0u8; 256];
         loop {
             let mut fds = [
                 PollFd::from_borrowed_fd(self.file.as_fd(), PollFlags::IN),
-                PollFd::from_borrowed_fd(woken.as_fd(), PollFlags::IN),
+                PollFd::from_borrowed_fd(self.woken.as_fd(), PollFlags::IN),
             ];
             match poll(&mut fds, None) {
                 Err(rustix::io::Errno::INTR) => continue,

@@ -13,6 +13,7 @@ mod commands;
 mod compose;
 mod error;
 mod escape;
+mod fill;
 mod interrupt;
 mod machine;
 mod program;

@@ -88,12 +88,16 @@ pub(crate) fn read(base: &Base, path: &Path, usage: VariableUse) -> Result<Forei
 }
 
 /// The pool of the servers that are configured and enabled; `None` when there are none. To be
-/// called on the runtime that they run on.
+/// called on the runtime that they run on. `can_ask` tells them that a person may be asked.
 ///
 /// # Errors
 ///
 /// [`CliError::Config`] for names that cannot be.
-pub(crate) fn open(base: &Base, settings: &Settings) -> Result<Option<Arc<Pool>>, CliError> {
+pub(crate) fn open(
+    base: &Base,
+    settings: &Settings,
+    can_ask: bool,
+) -> Result<Option<Arc<Pool>>, CliError> {
     let config = &settings.loaded.config;
     let enabled = config.mcp_servers().iter();
     let enabled = enabled.filter(|(_, server)| server.is_enabled);
@@ -108,6 +112,7 @@ pub(crate) fn open(base: &Base, settings: &Settings) -> Result<Option<Arc<Pool>>
         environment: base.surroundings.child_env(),
         folder: settings.workspace.clone(),
         guard: guard(),
+        can_ask,
         ..PoolOptions::new(servers)
     };
     let pool = Pool::new(options).map_err(|error| CliError::Config {

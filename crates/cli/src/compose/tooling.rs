@@ -63,7 +63,10 @@ impl Tooling {
         let rules = convert::policy(config.tools(), &settings.agent, &filter.allow, &filter.deny)
             .map_err(|error| refused_policy(&error))?;
         let policy = Policy::build(&rules).map_err(|error| refused_policy(&error))?;
-        let servers = servers::open(base, settings)?;
+        // A front asks through its clients, whoever they are.
+        let has_person = patience.is_some() || base.streams.can_ask();
+        let can_ask = approve != ApproveMode::Never && has_person;
+        let servers = servers::open(base, settings, can_ask)?;
         if let Some(pool) = &servers {
             connect(base, pool, patience).await;
         }

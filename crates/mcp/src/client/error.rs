@@ -111,6 +111,16 @@ pub enum RequestError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The server wants something of us that we do not have.
+    #[error(
+        "the MCP server `{server}` wants `{method}` before it goes on, which codecell does not offer; a tool that does without it may do"
+    )]
+    NotOffered {
+        /// The server.
+        server: String,
+        /// The method of the protocol.
+        method: String,
+    },
     /// The tool is not what it was when the catalog was made.
     #[error(
         "`{tool}` of the MCP server `{server}` {what} since the catalog was made, so it was not called; start a new cell to work with the tools of now"
@@ -137,6 +147,7 @@ impl RequestError {
             Self::Aborted { .. } => "aborted",
             Self::Refused { .. } => "mcp_error",
             Self::Malformed { .. } => "mcp_malformed",
+            Self::NotOffered { .. } => "mcp_not_offered",
             Self::Changed { .. } => "tool_gone",
         }
     }

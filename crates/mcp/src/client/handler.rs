@@ -1,20 +1,27 @@
 //! What a server may say unasked, and what it gets for it.
 //!
-//! Changed lists are told to the actor of the server, logs go to our own log, everything that asks
-//! a person or a model is declined: a program's tool call has nobody to ask but the approvals that
-//! were settled before it.
+//! Changed lists are told to the actor of the server, logs go to our own log. A question for a
+//! person goes the way of the approvals of the call that it belongs to. Whoever asks for a model gets
+//! none, and there are no roots to tell of.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use codecell_tools::approval::FormAnswer;
 #[expect(deprecated, reason = "servers of the older revisions log")]
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, Implementation, LoggingLevel,
-    LoggingMessageNotificationParam, ProtocolVersion,
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationCapability, FormElicitationCapability, Implementation, LoggingLevel,
+    LoggingMessageNotificationParam, ProgressNotificationParam, ProtocolVersion,
 };
-use rmcp::service::NotificationContext;
-use rmcp::{ClientHandler, RoleClient};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ClientHandler, ErrorData, RoleClient};
+use serde_json::Value;
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::forms;
+use super::signs::Signs;
 
 /// The most of one log message that is kept, in characters.
 const MAX_LOG_CHARS: usize = 2_000;
@@ -48,9 +55,51 @@ impl Staleness {
 pub(super) struct Handler {
     pub(super) server: Arc<str>,
     pub(super) staleness: Staleness,
+    pub(super) signs: Signs,
+    pub(super) can_ask: bool,
+    pub(super) max_questions: usize,
+}
+
+impl Handler {
+    /// The answer of a person to a question of a server that does not say which call it is for.
+    async fn ask(&self, params: &Value, withdrawn: &CancellationToken) -> FormAnswer {
+        let Some(asked) = self.signs.person(self.max_questions) else {
+            return FormAnswer::Declined;
+        };
+        tokio::select! {
+            biased;
+            () = withdrawn.cancelled() => FormAnswer::Cancelled,
+            () = asked.ended.cancelled() => FormAnswer::Cancelled,
+            answer = forms::ask(&self.server, params, &asked.person) => answer,
+        }
+    }
 }
 
 impl ClientHandler for Handler {
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let params = serde_json::to_value(&request).unwrap_or_default();
+        let (action, content) = match self.ask(&params, &context.ct).await {
+            FormAnswer::Filled(content) => (ElicitationAction::Accept, Some(content)),
+            FormAnswer::Declined | FormAnswer::Unavailable => (ElicitationAction::Decline, None),
+            FormAnswer::Cancelled => (ElicitationAction::Cancel, None),
+        };
+        let mut result = ElicitResult::new(action);
+        result.content = content.map(Value::Object);
+        Ok(result)
+    }
+
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.signs.progress(&params.progress_token);
+    }
+
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.staleness.mark();
     }
@@ -82,7 +131,12 @@ impl ClientHandler for Handler {
 
     fn get_info(&self) -> ClientConfig {
         let us = Implementation::new("codecell", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), us)
+        let mut capabilities = ClientCapabilities::default();
+        if self.can_ask {
+            let forms = ElicitationCapability::new().with_form(FormElicitationCapability::new());
+            capabilities.elicitation = Some(forms);
+        }
+        ClientConfig::new(capabilities, us)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 }

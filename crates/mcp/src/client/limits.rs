@@ -24,6 +24,10 @@ pub struct ClientLimits {
     pub max_tool_bytes: usize,
     /// Calls of one server in flight; more wait for their turn.
     pub max_calls: usize,
+    /// Questions to a person in one call, and rounds of one request.
+    pub max_questions: usize,
+    /// What a server has us give back with an answer to its question.
+    pub max_state_bytes: usize,
     /// Notifications of one server that are looked at in one second; more are dropped.
     pub max_notifications_per_second: u32,
     /// How long a process may take to end after its stdin was closed, and again after `SIGTERM`.
@@ -46,6 +50,8 @@ impl Default for ClientLimits {
             max_list_bytes: 32 * MIB,
             max_tool_bytes: MIB,
             max_calls: 64,
+            max_questions: 10,
+            max_state_bytes: MIB,
             max_notifications_per_second: 200,
             stop_patience: Duration::from_millis(500),
             first_pause: Duration::from_millis(250),

@@ -31,6 +31,7 @@ use super::lines::Lines;
 use super::message::raw_result;
 use super::options::{Endpoint, HttpTransport, Lifecycle, PoolOptions, ServerOptions};
 use super::process::{Process, Spawned, Tail};
+use super::signs::Signs;
 
 /// How long a request may take in all, in request timeouts, if the server keeps reporting progress.
 const PROGRESS_FACTOR: u32 = 10;
@@ -133,12 +134,10 @@ impl Link {
     /// # Errors
     /// Everything but a result.
     pub(super) async fn request(&self, request: ClientRequest) -> Result<Value, RequestError> {
-        let options = PeerRequestOptions::with_timeout(self.timeout)
-            .reset_timeout_on_progress()
-            .with_max_total_timeout(self.timeout.saturating_mul(PROGRESS_FACTOR));
         let peer = self.service.peer();
+        let options = PeerRequestOptions::no_options();
         let sent = peer.send_cancellable_request(request, options).await;
-        let handle = match sent {
+        let mut handle = match sent {
             Ok(handle) => handle,
             Err(error) => return Err(self.explain(error).await),
         };
@@ -146,13 +145,35 @@ impl Link {
             link: self,
             id: Some(handle.id.clone()),
         };
-        let answer = handle.await_response().await;
+        let in_all = self.timeout.saturating_mul(PROGRESS_FACTOR);
+        let token = handle.progress_token.clone();
+        let mut time = self.signs().time(token, self.timeout, in_all);
+        let answer = tokio::select! {
+            biased;
+            answer = &mut handle.rx => answer.unwrap_or(Err(ServiceError::TransportClosed)),
+            () = time.over() => {
+                return Err(RequestError::Timeout {
+                    server: self.server.to_string(),
+                    after: self.timeout,
+                });
+            }
+        };
         waiting.id = None;
         let result = match answer {
             Ok(result) => result,
             Err(error) => return Err(self.explain(error).await),
         };
         raw_result(result).ok_or_else(|| self.malformed("it is no JSON".to_owned()))
+    }
+
+    /// What goes on besides requests and answers.
+    pub(super) fn signs(&self) -> &Signs {
+        &self.service.service().signs
+    }
+
+    /// The server's name.
+    pub(super) fn server(&self) -> &str {
+        &self.server
     }
 
     /// The error of an answer that is none.
@@ -287,6 +308,9 @@ async fn greet<T: Transport<RoleClient> + 'static>(
     let handler = Handler {
         server: Arc::clone(&server),
         staleness: Staleness::default(),
+        signs: Signs::default(),
+        can_ask: pool.can_ask,
+        max_questions: pool.limits.max_questions,
     };
     let watched = Watched {
         inner: transport,

@@ -6,6 +6,7 @@
 
 mod error;
 mod filter;
+mod forms;
 mod guard;
 mod handler;
 mod http;
@@ -20,7 +21,9 @@ mod options;
 mod output;
 mod pool;
 mod process;
+mod rounds;
 mod server;
+mod signs;
 mod sse;
 mod tls;
 mod tool;

@@ -1,7 +1,7 @@
 //! A server's resources and prompts as tools: four operations, called and policed like any other.
 
 use codecell_catalog::{Operation, Source};
-use codecell_tools::{ToolDefinition, ToolId};
+use codecell_tools::{MidCallApprovals, ToolDefinition, ToolId};
 use rmcp::model::{
     ClientRequest, GetPromptRequest, GetPromptRequestParams, ListPromptsRequest,
     ListResourcesRequest, PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams,
@@ -12,6 +12,7 @@ use super::error::RequestError;
 use super::limits::ClientLimits;
 use super::link::Link;
 use super::listing::{Pages, pages};
+use super::rounds::{self, Round};
 
 /// The definitions of the operations that a server offers.
 pub(super) fn definitions(
@@ -95,6 +96,7 @@ pub(super) async fn run(
     link: &Link,
     operation: Operation,
     input: &Value,
+    person: &MidCallApprovals,
     limits: &ClientLimits,
 ) -> Result<Value, RequestError> {
     let text = |name: &str| input.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -102,18 +104,23 @@ pub(super) async fn run(
         Operation::ResourcesList => list(link, text("cursor"), &RESOURCES, limits).await,
         Operation::PromptsList => list(link, text("cursor"), &PROMPTS, limits).await,
         Operation::ResourcesRead => {
-            let params = ReadResourceRequestParams::new(text("uri").unwrap_or_default());
-            let request = ReadResourceRequest::new(params);
-            link.request(ClientRequest::ReadResourceRequest(request))
-                .await
+            let request = |round: Round| {
+                let mut params = ReadResourceRequestParams::new(text("uri").unwrap_or_default());
+                params.input_responses = round.responses;
+                params.request_state = round.state;
+                ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params))
+            };
+            rounds::run(link, person, limits, request).await
         }
         Operation::PromptsGet | Operation::Tool => {
-            let mut params = GetPromptRequestParams::new(text("name").unwrap_or_default());
-            if let Some(Value::Object(arguments)) = input.get("arguments") {
-                params = params.with_arguments(arguments.clone());
-            }
-            let request = GetPromptRequest::new(params);
-            link.request(ClientRequest::GetPromptRequest(request)).await
+            let request = |round: Round| {
+                let mut params = GetPromptRequestParams::new(text("name").unwrap_or_default());
+                params.arguments = input.get("arguments").and_then(Value::as_object).cloned();
+                params.input_responses = round.responses;
+                params.request_state = round.state;
+                ClientRequest::GetPromptRequest(GetPromptRequest::new(params))
+            };
+            rounds::run(link, person, limits, request).await
         }
     }
 }

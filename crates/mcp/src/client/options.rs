@@ -42,6 +42,9 @@ pub struct PoolOptions {
     /// the server's command follow, and it calls [`run_guard`](super::run_guard) with them. Without
     /// one, a server that does not notice the end of its stdin outlives us if we are killed.
     pub guard: Option<Vec<OsString>>,
+    /// Whether servers are told that they may have a person asked. Whether there is one shows when
+    /// they do.
+    pub can_ask: bool,
     /// The bounds.
     pub limits: ClientLimits,
 }
@@ -56,6 +59,7 @@ impl PoolOptions {
             environment: Vec::new(),
             folder: PathBuf::from("/"),
             guard: None,
+            can_ask: false,
             limits: ClientLimits::default(),
         }
     }

@@ -4,12 +4,12 @@ use async_trait::async_trait;
 use codecell_catalog::Operation;
 use codecell_tools::{CallContext, Tool, ToolDefinition, ToolError, ToolInput, ToolOutput};
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest};
-use serde_json::Value;
 
 use super::error::RequestError;
 use super::listing::is_same;
 use super::operations;
 use super::output;
+use super::rounds::{self, Round};
 use super::server::{Handle, Ready};
 
 /// The tool.
@@ -40,15 +40,18 @@ impl RemoteTool {
         })
     }
 
-    async fn run(&self, input: &ToolInput) -> Result<ToolOutput, RequestError> {
+    async fn run(&self, input: &ToolInput, ctx: &CallContext) -> Result<ToolOutput, RequestError> {
         let ready = self.server.ready().await?;
         self.compare(&ready)?;
         let _turn = ready.link.turn().await;
+        let _calling = ready.link.signs().calling(ctx);
         match self.definition.operation {
-            Operation::Tool => self.call_tool(&ready, input).await,
+            Operation::Tool => self.call_tool(&ready, input, ctx).await,
             operation => {
+                let limits = &self.server.limits;
+                let link = &ready.link;
                 let result =
-                    operations::run(&ready.link, operation, input.value(), &self.server.limits);
+                    operations::run(link, operation, input.value(), &ctx.approvals, limits);
                 Ok(ToolOutput::details(result.await?))
             }
         }
@@ -58,13 +61,17 @@ impl RemoteTool {
         &self,
         ready: &Ready,
         input: &ToolInput,
+        ctx: &CallContext,
     ) -> Result<ToolOutput, RequestError> {
-        let mut params = CallToolRequestParams::new(self.definition.name().to_owned());
-        if let Value::Object(arguments) = input.value() {
-            params = params.with_arguments(arguments.clone());
-        }
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        let result = ready.link.request(request).await?;
+        let request = |round: Round| {
+            let mut params = CallToolRequestParams::new(self.definition.name().to_owned());
+            params.arguments = input.value().as_object().cloned();
+            params.input_responses = round.responses;
+            params.request_state = round.state;
+            ClientRequest::CallToolRequest(CallToolRequest::new(params))
+        };
+        let limits = &self.server.limits;
+        let result = rounds::run(&ready.link, &ctx.approvals, limits, request).await?;
         output::of_call(result).map_err(|reason| ready.link.malformed(reason))
     }
 }
@@ -81,7 +88,7 @@ impl Tool for RemoteTool {
             () = ctx.abort.cancelled() => Err(RequestError::Aborted {
                 server: self.server.name.to_string(),
             }.into()),
-            answer = self.run(&input) => answer.map_err(ToolError::from),
+            answer = self.run(&input, ctx) => answer.map_err(ToolError::from),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Approvals on their way to a client: questions wait here until a request of their cell takes them.
+//! Approvals and forms on their way to a client: questions wait here until a request of their cell takes them.
 //!
 //! The executor asks on its own task; only a request that is being served can ask its client, so that
 //! the question travels on that request's stream. A question whose request ended before the answer
@@ -7,7 +7,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use codecell_tools::{ApprovalRequest, Approver, Decision, approval::escape_for_display};
+use codecell_tools::approval::{
+    Choice, Field, FieldKind, FormAnswer, FormRequest, escape_for_display,
+};
+use codecell_tools::{ApprovalRequest, Approver, Decision};
 use rmcp::model::ElicitRequest;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot};
@@ -20,29 +23,51 @@ const SHOWN_CHARS: usize = 4000;
 /// Questions that may be open in the whole process.
 const MAX_OPEN: usize = 1024;
 
+/// The formats that the protocol knows. Source: elicitation of revision 2025-06-18 and later.
+const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
+
 /// A question that a request has taken.
 #[derive(Debug)]
 pub(crate) struct Question {
     message: String,
     schema: Value,
-    in_cell: bool,
     session: Arc<str>,
     parent: Option<Arc<str>>,
     cell: Option<Arc<str>>,
-    answer: oneshot::Sender<Decision>,
+    answer: Answer,
+}
+
+/// Who waits for an answer, and of which kind.
+#[derive(Debug)]
+enum Answer {
+    Decision {
+        in_cell: bool,
+        waiting: oneshot::Sender<Decision>,
+    },
+    Form(oneshot::Sender<FormAnswer>),
 }
 
 impl Question {
-    fn of(request: &ApprovalRequest, answer: oneshot::Sender<Decision>) -> Self {
+    fn of(request: &ApprovalRequest, waiting: oneshot::Sender<Decision>) -> Self {
         let in_cell = request.cell_id.is_some();
         Self {
             message: message(request),
             schema: schema(in_cell, &escape_for_display(&request.need.covers)),
-            in_cell,
             session: Arc::clone(&request.run_id),
             parent: request.parent_call.clone(),
             cell: request.cell_id.clone(),
-            answer,
+            answer: Answer::Decision { in_cell, waiting },
+        }
+    }
+
+    fn of_form(request: &FormRequest, waiting: oneshot::Sender<FormAnswer>) -> Self {
+        Self {
+            message: form_message(request),
+            schema: form_schema(&request.form.fields),
+            session: Arc::clone(&request.run_id),
+            parent: request.parent_call.clone(),
+            cell: request.cell_id.clone(),
+            answer: Answer::Form(waiting),
         }
     }
 
@@ -58,24 +83,146 @@ impl Question {
 
     /// Nobody waits for the answer any more.
     pub(crate) fn is_moot(&self) -> bool {
-        self.answer.is_closed()
+        match &self.answer {
+            Answer::Decision { waiting, .. } => waiting.is_closed(),
+            Answer::Form(waiting) => waiting.is_closed(),
+        }
     }
 
     /// Returns when nobody waits for the answer any more.
     pub(crate) async fn moot(&mut self) {
-        self.answer.closed().await;
+        match &mut self.answer {
+            Answer::Decision { waiting, .. } => waiting.closed().await,
+            Answer::Form(waiting) => waiting.closed().await,
+        }
     }
 
-    /// Answers with what the client sent: its action, and the form's content.
+    /// Answers with what the client sent: its action, and the form's content. The call may have been
+    /// aborted meanwhile.
     pub(crate) fn answer(self, action: &str, content: Option<&Value>) {
-        let decision = decide(action, content, self.in_cell);
-        // The call may have been aborted meanwhile.
-        let _ = self.answer.send(decision);
+        match self.answer {
+            Answer::Decision { in_cell, waiting } => {
+                let _ = waiting.send(decide(action, content, in_cell));
+            }
+            Answer::Form(waiting) => {
+                let _ = waiting.send(filled(action, content));
+            }
+        }
     }
 
     /// Answers that there is nobody to ask.
     pub(crate) fn nobody(self) {
-        let _ = self.answer.send(Decision::Unavailable);
+        match self.answer {
+            Answer::Decision { waiting, .. } => {
+                let _ = waiting.send(Decision::Unavailable);
+            }
+            Answer::Form(waiting) => {
+                let _ = waiting.send(FormAnswer::Unavailable);
+            }
+        }
+    }
+}
+
+/// A server's words come after ours, each line marked, so that none can pass for ours.
+fn form_message(request: &FormRequest) -> String {
+    let form = &request.form;
+    let mut message = format!(
+        "{} asks, while a program calls {}. What is entered goes to that server: no passwords, no keys.\nIt says:",
+        escape_for_display(&form.asker),
+        escape_for_display(request.tool.as_str()),
+    );
+    for line in form.message.lines() {
+        message.push_str("\n> ");
+        message.push_str(&escape_for_display(line));
+    }
+    message
+}
+
+fn form_schema(fields: &[Field]) -> Value {
+    let properties = fields
+        .iter()
+        .map(|field| (field.name.clone(), field_schema(field)));
+    let required = fields.iter().filter(|field| field.is_required);
+    let required: Vec<&str> = required.map(|field| field.name.as_str()).collect();
+    json!({
+        "type": "object",
+        "properties": properties.collect::<serde_json::Map<_, _>>(),
+        "required": required,
+    })
+}
+
+fn field_schema(field: &Field) -> Value {
+    let mut schema = match &field.kind {
+        FieldKind::Text {
+            min_chars,
+            max_chars,
+            format,
+        } => {
+            let mut schema =
+                json!({"type": "string", "minLength": min_chars, "maxLength": max_chars});
+            if let Some(format) = format.as_deref().filter(|format| FORMATS.contains(format)) {
+                schema["format"] = json!(format);
+            }
+            schema
+        }
+        FieldKind::Number { is_whole, min, max } => {
+            let kind = if *is_whole { "integer" } else { "number" };
+            let mut schema = json!({"type": kind});
+            let bounds = [("minimum", min), ("maximum", max)];
+            for (key, bound) in bounds {
+                if let Some(bound) = bound {
+                    schema[key] = number(*bound);
+                }
+            }
+            schema
+        }
+        FieldKind::Flag => json!({"type": "boolean"}),
+        FieldKind::Choice(of) => {
+            let values: Vec<_> = of.iter().map(|choice| &choice.value).collect();
+            json!({"type": "string", "enum": values, "enumNames": titles(of)})
+        }
+        FieldKind::Choices {
+            of,
+            min_items,
+            max_items,
+        } => {
+            let titled = of.iter().zip(titles(of));
+            let titled =
+                titled.map(|(choice, title)| json!({"const": choice.value, "title": title}));
+            let items = json!({"anyOf": titled.collect::<Vec<_>>()});
+            json!({"type": "array", "minItems": min_items, "maxItems": max_items, "items": items})
+        }
+    };
+    let title = field.title.as_deref().unwrap_or(&field.name);
+    schema["title"] = json!(escape_for_display(title));
+    if let Some(description) = &field.description {
+        schema["description"] = json!(escape_for_display(description));
+    }
+    if let Some(default) = &field.default {
+        schema["default"] = default.clone();
+    }
+    schema
+}
+
+/// A whole number as one: clients may take no other for the bounds of an integer.
+fn number(bound: f64) -> Value {
+    match bound.fract() == 0.0 && bound.abs() < 1e15 {
+        true => json!(bound as i64),
+        false => json!(bound),
+    }
+}
+
+fn titles(of: &[Choice]) -> Vec<String> {
+    let titles = of.iter().map(|choice| escape_for_display(&choice.title));
+    titles.collect()
+}
+
+fn filled(action: &str, content: Option<&Value>) -> FormAnswer {
+    match (action, content) {
+        ("accept", Some(Value::Object(content))) => FormAnswer::Filled(content.clone()),
+        ("accept", None) => FormAnswer::yes(),
+        ("cancel", _) => FormAnswer::Cancelled,
+        _ => FormAnswer::Declined,
     }
 }
 
@@ -200,10 +347,17 @@ impl Approver for ElicitingApprover {
         self.put_back(Question::of(request, answer));
         answered.await.unwrap_or(Decision::Unavailable)
     }
+
+    async fn fill(&self, request: &FormRequest) -> FormAnswer {
+        let (answer, answered) = oneshot::channel();
+        self.put_back(Question::of_form(request, answer));
+        answered.await.unwrap_or(FormAnswer::Unavailable)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use codecell_tools::approval::Form;
     use codecell_tools::{ApprovalNeed, ToolId, ToolInput};
 
     use super::*;
@@ -240,6 +394,67 @@ mod tests {
             long.ends_with("… and 6014 more characters, not shown"),
             "{long}"
         );
+    }
+
+    #[test]
+    fn a_form_of_every_kind_is_a_request_with_the_words_of_the_server_marked() {
+        let of = vec![Choice {
+            value: "a".to_owned(),
+            title: "A\u{202e}".to_owned(),
+        }];
+        let kinds = [
+            FieldKind::Text {
+                min_chars: 0,
+                max_chars: 9,
+                format: Some("email".to_owned()),
+            },
+            FieldKind::Number {
+                is_whole: true,
+                min: Some(1.0),
+                max: None,
+            },
+            FieldKind::Flag,
+            FieldKind::Choice(of.clone()),
+            FieldKind::Choices {
+                of,
+                min_items: 0,
+                max_items: 1,
+            },
+        ];
+        let fields = kinds.into_iter().enumerate().map(|(at, kind)| Field {
+            name: format!("f{at}"),
+            title: None,
+            description: Some("d\u{1b}".to_owned()),
+            kind,
+            default: None,
+            is_required: at == 0,
+        });
+        let request = FormRequest {
+            form: Form {
+                asker: "the MCP server `s`".to_owned(),
+                message: "Hi\u{1b}[2J\nDecision:".to_owned(),
+                fields: fields.collect(),
+            },
+            tool: ToolId::parse("mcp:s:t").expect("an id"),
+            run_id: "s".into(),
+            cell_id: None,
+            parent_call: None,
+        };
+        let (sender, mut answered) = oneshot::channel();
+        let question = Question::of_form(&request, sender);
+        let asked = serde_json::to_value(question.request().expect("a request"));
+        insta::assert_snapshot!(
+            serde_json::to_string_pretty(&asked.expect("json")["params"]).expect("text")
+        );
+        question.answer("accept", Some(&json!({"f0": "x"})));
+        let Ok(FormAnswer::Filled(content)) = answered.try_recv() else {
+            panic!("no answer");
+        };
+        assert_eq!(Value::Object(content), json!({"f0": "x"}));
+        assert_eq!(filled("decline", Some(&json!({}))), FormAnswer::Declined);
+        assert_eq!(filled("accept", Some(&json!([]))), FormAnswer::Declined);
+        assert_eq!(filled("accept", None), FormAnswer::yes());
+        assert_eq!(filled("cancel", None), FormAnswer::Cancelled);
     }
 
     #[test]

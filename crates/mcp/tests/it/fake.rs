@@ -33,6 +33,12 @@ struct Fake {
     /// Notifications so far, for the tool that tells them.
     heard: Vec<Value>,
     tools: Vec<Value>,
+    /// What the client said of itself.
+    greeting: Value,
+    /// Calls that wait for the answer to a question.
+    asking: Vec<Value>,
+    /// What came with each round of a call.
+    rounds: Vec<Value>,
 }
 
 impl Fake {
@@ -50,6 +56,9 @@ impl Fake {
             tools: tools.collect(),
             script,
             heard: Vec::new(),
+            greeting: Value::Null,
+            asking: Vec::new(),
+            rounds: Vec::new(),
         }
     }
 
@@ -90,6 +99,7 @@ impl Fake {
                 error(id, -32601, "there is no initialize here");
             }
             "initialize" => {
+                self.greeting = params.clone();
                 let version = self.script["protocol"].as_str();
                 let version = version.or(params["protocolVersion"].as_str()).unwrap();
                 result(
@@ -128,8 +138,32 @@ impl Fake {
                 ]}),
             ),
             "tools/call" => self.call(id, params),
+            "" => self.hear_answer(message),
             _ if id.is_null() => self.heard.push(message.clone()),
             other => error(id, -32601, &format!("no {other}")),
+        }
+    }
+
+    /// The answer to a question of ours ends the call that it was for.
+    fn hear_answer(&mut self, answer: &Value) {
+        if let Some(call) = self.asking.pop() {
+            let told = json!({"result": answer["result"], "error": answer["error"]["code"]});
+            result(&call, json!({"content": [], "structuredContent": told}));
+        }
+    }
+
+    /// Answers with each of the rounds that the call describes, then with what came in them.
+    fn round(&mut self, id: &Value, params: &Value) {
+        let at = self.rounds.len();
+        self.rounds.push(json!({
+            "id": id, "state": params["requestState"], "responses": params["inputResponses"],
+        }));
+        match params["arguments"]["rounds"].get(at) {
+            Some(round) => result(id, round.clone()),
+            None => result(
+                id,
+                json!({"content": [], "structuredContent": {"rounds": self.rounds}}),
+            ),
         }
     }
 
@@ -173,6 +207,18 @@ impl Fake {
                 std::process::exit(7);
             }
             "stall" => {}
+            "ask" => {
+                self.asking.push(id.clone());
+                let mut question = arguments["question"].clone();
+                question["jsonrpc"] = json!("2.0");
+                question["id"] = json!("q");
+                write(&question.to_string());
+            }
+            "greeting" => result(
+                id,
+                json!({"content": [], "structuredContent": self.greeting}),
+            ),
+            "rounds" => self.round(id, params),
             "twice" => {
                 result(id, text("first".to_owned()));
                 result(id, text("second".to_owned()));

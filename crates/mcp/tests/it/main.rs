@@ -11,6 +11,7 @@ mod fake;
 mod http;
 mod life;
 mod lists;
+mod questions;
 mod support;
 
 /// No test by itself: here a test binary that was started as a server becomes one.

@@ -1,15 +1,18 @@
 //! A pool of scripted servers, and the executor before it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use codecell_catalog::Scope;
 use codecell_mcp::client::{
     Endpoint, Pool, PoolOptions, SAFE_VARIABLES, ServerOptions, StdioEndpoint,
 };
+use codecell_tools::approval::{FormAnswer, FormRequest};
 use codecell_tools::{
-    ApprovalDesk, ApprovalMode, ApprovalOptions, CallContext, CallReport, CallRequest, Executor,
-    ExecutorOptions, ExecutorParts, NoProgress, Policy, Redactor, ToolSet, ToolSource,
+    ApprovalDesk, ApprovalMode, ApprovalOptions, ApprovalRequest, Approver, CallContext,
+    CallReport, CallRequest, Decision, Executor, ExecutorOptions, ExecutorParts, NoProgress,
+    Policy, Redactor, ToolSet, ToolSource,
 };
 use serde_json::{Value, json};
 
@@ -36,8 +39,35 @@ pub(crate) fn server(name: &str, script: &Value) -> ServerOptions {
 /// A pool, a way to call its tools, and what policy lets through.
 pub(crate) struct World {
     pub(crate) pool: Arc<Pool>,
+    pub(crate) person: Arc<Person>,
     executor: Executor,
     policy: Policy,
+}
+
+/// Fills in forms from a list, after a while; then there is nobody.
+#[derive(Default)]
+pub(crate) struct Person {
+    pub(crate) asked: Mutex<Vec<FormRequest>>,
+    pub(crate) answers: Mutex<Vec<FormAnswer>>,
+    pub(crate) takes: Mutex<Duration>,
+}
+
+#[async_trait]
+impl Approver for Person {
+    async fn ask(&self, _request: &ApprovalRequest) -> Decision {
+        Decision::Unavailable
+    }
+
+    async fn fill(&self, request: &FormRequest) -> FormAnswer {
+        self.asked.lock().unwrap().push(request.clone());
+        let takes = *self.takes.lock().unwrap();
+        tokio::time::sleep(takes).await;
+        let mut answers = self.answers.lock().unwrap();
+        match answers.is_empty() {
+            true => FormAnswer::Unavailable,
+            false => answers.remove(0),
+        }
+    }
 }
 
 impl World {
@@ -47,6 +77,13 @@ impl World {
 
     pub(crate) fn of(name: &str, script: &Value) -> Self {
         Self::new(vec![server(name, script)])
+    }
+
+    /// One server, which is told that a person can be asked.
+    pub(crate) fn asking(server: ServerOptions) -> Self {
+        let mut options = PoolOptions::new(vec![server]);
+        options.can_ask = true;
+        Self::with(options)
     }
 
     pub(crate) fn with(mut options: PoolOptions) -> Self {
@@ -59,15 +96,17 @@ impl World {
             mode: ApprovalMode::Always,
             ..ApprovalOptions::default()
         };
+        let person = Arc::new(Person::default());
         let executor = Executor::new(ExecutorParts {
             options: ExecutorOptions::default(),
-            approvals: ApprovalDesk::new(approvals, None),
+            approvals: ApprovalDesk::new(approvals, Some(Arc::clone(&person) as _)),
             hooks: Vec::new(),
             events: Arc::new(codecell_tools::NoEvents),
             redactor: Redactor::default(),
         });
         Self {
             pool: Arc::new(Pool::new(options).unwrap()),
+            person,
             executor,
             policy: Policy::default(),
         }

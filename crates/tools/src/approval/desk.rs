@@ -12,7 +12,7 @@ use std::time::Duration;
 use codecell_catalog::ContentHash;
 use futures::FutureExt as _;
 
-use super::{ApprovalNeed, ApprovalRequest, Approver, Decision};
+use super::{ApprovalNeed, ApprovalRequest, Approver, Decision, Form, FormAnswer, FormRequest};
 use crate::context::CallContext;
 use crate::tool::{ToolDefinition, ToolInput};
 
@@ -134,7 +134,8 @@ impl Turns {
 
 /// Who is told that a call begins and ends to wait for a person.
 pub(crate) trait Waiting: Send + Sync {
-    fn begins(&self, need: &ApprovalNeed);
+    /// `reason` is a short clause, as of an [`ApprovalNeed`].
+    fn begins(&self, reason: &str);
     fn ends(&self);
 }
 
@@ -192,7 +193,7 @@ impl ApprovalDesk {
         let Some(approver) = &self.approver else {
             return self.fall_back();
         };
-        waiting.begins(&need);
+        waiting.begins(&need.reason);
         let _guard = WaitGuard(waiting);
         let asking = tokio::time::timeout(self.options.ttl, self.ask(call, need, &**approver));
         tokio::select! {
@@ -230,6 +231,43 @@ impl ApprovalDesk {
             Decision::Unavailable => return self.fall_back(),
         }
         Ok(())
+    }
+
+    /// Has a form filled in by a person. No setting answers in their place: where approvals are
+    /// switched off nobody is asked, and where everything is approved a person still is.
+    pub(crate) async fn fill(
+        &self,
+        call: &Questioner<'_>,
+        form: Form,
+        waiting: &dyn Waiting,
+    ) -> FormAnswer {
+        let approver = match &self.approver {
+            Some(approver) if self.options.mode != ApprovalMode::Never => approver,
+            _ => return FormAnswer::Unavailable,
+        };
+        waiting.begins("wants something filled in by a person");
+        let _guard = WaitGuard(waiting);
+        let request = call.form(form);
+        let asking = async {
+            let turn = self.turns.of(call);
+            let _turn = turn.lock().await;
+            let asking = AssertUnwindSafe(approver.fill(&request)).catch_unwind();
+            asking.await.unwrap_or(FormAnswer::Declined)
+        };
+        let answer = tokio::select! {
+            biased;
+            () = call.ctx.abort.cancelled() => FormAnswer::Cancelled,
+            answer = tokio::time::timeout(self.options.ttl, asking) => {
+                answer.unwrap_or(FormAnswer::Cancelled)
+            }
+        };
+        match answer {
+            FormAnswer::Filled(given) => {
+                let filled = request.form.filled(given);
+                filled.map_or(FormAnswer::Declined, FormAnswer::Filled)
+            }
+            other => other,
+        }
     }
 
     fn fall_back(&self) -> Result<(), NotApproved> {
@@ -284,6 +322,16 @@ impl Questioner<'_> {
             reach,
             tool: self.definition.entry().definition_hash(),
             key,
+        }
+    }
+
+    fn form(&self, form: Form) -> FormRequest {
+        FormRequest {
+            form,
+            tool: self.definition.id.clone(),
+            run_id: Arc::clone(&self.ctx.run_id),
+            cell_id: self.ctx.cell_id.clone(),
+            parent_call: self.ctx.parent_call.clone(),
         }
     }
 

@@ -7,6 +7,7 @@
 
 mod desk;
 mod escape;
+mod form;
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use codecell_catalog::ToolId;
 pub use desk::{ApprovalDesk, ApprovalMode, ApprovalOptions, AskFallback};
 pub(crate) use desk::{NotApproved, Questioner, Waiting};
 pub use escape::escape_for_display;
+pub use form::{Choice, Field, FieldKind, Form, FormAnswer, FormRequest};
 
 use crate::error::ToolError;
 use crate::tool::{ToolDefinition, ToolInput};
@@ -108,6 +110,13 @@ pub enum Decision {
 pub trait Approver: Send + Sync {
     /// Asks, and waits for the answer. The future is dropped when the call is aborted.
     async fn ask(&self, request: &ApprovalRequest) -> Decision;
+
+    /// Has a form filled in. What comes back is checked by whoever asked. The future is dropped when
+    /// the call is aborted.
+    async fn fill(&self, request: &FormRequest) -> FormAnswer {
+        let _ = request;
+        FormAnswer::Unavailable
+    }
 }
 
 /// How a running tool asks for something that its arguments could not tell, such as the target of
@@ -135,6 +144,14 @@ impl MidCallApprovals {
             )),
         }
     }
+
+    /// Has a form filled in; a filled one fits, with its defaults in it.
+    pub async fn fill(&self, form: Form) -> FormAnswer {
+        match &self.0 {
+            Some(asking) => asking.fill(form).await,
+            None => FormAnswer::Unavailable,
+        }
+    }
 }
 
 impl fmt::Debug for MidCallApprovals {
@@ -156,4 +173,10 @@ pub trait AskMidCall: Send + Sync {
     /// # Errors
     /// Why the tool must not go on.
     async fn ask(&self, need: ApprovalNeed) -> Result<(), ToolError>;
+
+    /// Has a form filled in.
+    async fn fill(&self, form: Form) -> FormAnswer {
+        let _ = form;
+        FormAnswer::Unavailable
+    }
 }

@@ -9,7 +9,9 @@ use serde_json::Value;
 
 use super::refusal::{approval_code, approval_text};
 use super::{CallProgress, CallStep, ExecutorParts};
-use crate::approval::{ApprovalNeed, AskMidCall, NotApproved, Questioner, Waiting};
+use crate::approval::{
+    ApprovalNeed, AskMidCall, Form, FormAnswer, NotApproved, Questioner, Waiting,
+};
 use crate::context::CallContext;
 use crate::error::ToolError;
 use crate::event::{ToolEvent, ToolEventKind};
@@ -38,15 +40,19 @@ impl LiveCall {
             return Ok(());
         }
         let key = need.key.clone();
-        let questioner = Questioner {
+        let desk = &self.parts.approvals;
+        desk.settle(&self.questioner(), need, self).await?;
+        self.met().insert(key);
+        Ok(())
+    }
+
+    fn questioner(&self) -> Questioner<'_> {
+        Questioner {
             call_id: &self.call_id,
             definition: self.definition(),
             input: &self.input,
             ctx: &self.ctx,
-        };
-        self.parts.approvals.settle(&questioner, need, self).await?;
-        self.met().insert(key);
-        Ok(())
+        }
     }
 
     /// Asks whoever keeps the books for the last time. `false` when the tool must not be handed
@@ -97,10 +103,10 @@ pub(super) fn emit(
 }
 
 impl Waiting for LiveCall {
-    fn begins(&self, need: &ApprovalNeed) {
+    fn begins(&self, reason: &str) {
         self.progress.step(&self.call_id, CallStep::ApprovalPending);
         self.emit(|| ToolEventKind::PendingApproval {
-            reason: self.parts.redactor.text(&need.reason),
+            reason: self.parts.redactor.text(reason),
             arguments: self.redacted_arguments(),
         });
     }
@@ -118,5 +124,10 @@ impl AskMidCall for LiveCall {
             let text = approval_text(&why);
             ToolError::new(approval_code(&why), format!("The call {reason}: {text}"))
         })
+    }
+
+    async fn fill(&self, form: Form) -> FormAnswer {
+        let desk = &self.parts.approvals;
+        desk.fill(&self.questioner(), form, self).await
     }
 }

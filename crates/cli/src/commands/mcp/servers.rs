@@ -87,7 +87,7 @@ struct Tested {
 pub(crate) fn test(base: &Base, names: &[String]) -> Result<Exit, CliError> {
     let settings = base.settings(&[])?;
     let tested = block_on(async {
-        let Some(pool) = servers::open(base, &settings)? else {
+        let Some(pool) = servers::open(base, &settings, false)? else {
             return Err(none_to_test());
         };
         let wanted = wanted(&pool, names)?;

@@ -2,6 +2,7 @@
 
 mod asking;
 mod door;
+mod forms;
 mod front_doors;
 mod noise;
 mod pipes;
