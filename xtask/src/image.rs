@@ -2,13 +2,15 @@
 //!
 //! The initialised memory becomes the image's data. The dead part of the shadow stack, below its pointer,
 //! is zeroed first, so that it is no part of the image. Checked of every image: no imports, one memory,
-//! one table, one mutable global (the stack pointer), the exports of the bridge.
+//! one table, one mutable global (the stack pointer), the exports of the bridge, no instruction that changes
+//! anything else than memory and globals.
 
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context as TaskContext, Poll, Waker};
 
 use anyhow::{Context, Result, bail, ensure};
+use wasmparser::{FunctionBody, Operator, Parser, Payload};
 use wasmtime::{Config, Engine, ExternType, Instance, Module, Mutability, Store, Val, ValType};
 use wasmtime_wizer::{InstanceState, SnapshotVal, Wizer};
 
@@ -167,22 +169,22 @@ pub(crate) fn check(image: &[u8]) -> Result<()> {
             "the guest does not export {name}"
         );
     }
-    count_sections(image)
+    check_inside(image)
 }
 
-/// Counts what exports do not show: tables and globals that are not exported.
-fn count_sections(image: &[u8]) -> Result<()> {
-    let sections = sections(image)?;
-    let tables = sections
-        .iter()
-        .filter(|(id, _)| *id == 4)
-        .map(|(_, count)| count)
-        .sum::<u32>();
-    let memories = sections
-        .iter()
-        .filter(|(id, _)| *id == 5)
-        .map(|(_, count)| count)
-        .sum::<u32>();
+/// Checks what exports do not show: one table, one memory, and no instruction that alters a table or lets
+/// go of a segment. So the memory and the stack pointer are all that an instance can change, which is what
+/// a host that keeps instances has to put back.
+fn check_inside(image: &[u8]) -> Result<()> {
+    let (mut tables, mut memories) = (0, 0);
+    for payload in Parser::new(0).parse_all(image) {
+        match payload? {
+            Payload::TableSection(section) => tables += section.count(),
+            Payload::MemorySection(section) => memories += section.count(),
+            Payload::CodeSectionEntry(body) => check_code(&body)?,
+            _ => {}
+        }
+    }
     ensure!(
         tables == 1 && memories == 1,
         "{tables} tables and {memories} memories"
@@ -190,33 +192,24 @@ fn count_sections(image: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Id and item count of each section.
-fn sections(image: &[u8]) -> Result<Vec<(u8, u32)>> {
-    let mut found = Vec::new();
-    let mut at = 8;
-    while at < image.len() {
-        let id = image[at];
-        let (size, start) = leb(image, at + 1)?;
-        if id != 0 {
-            found.push((id, leb(image, start)?.0));
-        }
-        at = start + size as usize;
+fn check_code(body: &FunctionBody<'_>) -> Result<()> {
+    for operator in body.get_operators_reader()? {
+        let operator = operator?;
+        ensure!(
+            !matches!(
+                operator,
+                Operator::TableSet { .. }
+                    | Operator::TableGrow { .. }
+                    | Operator::TableFill { .. }
+                    | Operator::TableCopy { .. }
+                    | Operator::TableInit { .. }
+                    | Operator::ElemDrop { .. }
+                    | Operator::DataDrop { .. }
+            ),
+            "the guest changes more than its memory: {operator:?}"
+        );
     }
-    Ok(found)
-}
-
-/// An unsigned LEB128 number and where it ends.
-fn leb(bytes: &[u8], mut at: usize) -> Result<(u32, usize)> {
-    let mut value = 0_u64;
-    for shift in (0..35).step_by(7) {
-        let byte = *bytes.get(at).context("the module is cut")?;
-        value |= u64::from(byte & 0x7F) << shift;
-        at += 1;
-        if byte & 0x80 == 0 {
-            return Ok((u32::try_from(value)?, at));
-        }
-    }
-    bail!("a number of the module is too long")
+    Ok(())
 }
 
 #[cfg(test)]
@@ -224,10 +217,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_several_bytes_are_read_and_cut_ones_refused() {
-        assert_eq!(leb(&[0xE5, 0x8E, 0x26], 0).ok(), Some((624_485, 3)));
-        assert!(leb(&[0x80], 0).is_err());
-        assert!(leb(&[0xFF; 6], 0).is_err());
+    fn an_image_that_changes_its_table_is_refused() {
+        // (module (table 1 funcref) (memory 1) (func (drop (table.grow 0 (ref.null func) (i32.const 1)))))
+        let module = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03\x02\x01\0\x04\x04\x01\x70\0\x01\
+            \x05\x03\x01\0\x01\x0a\x0c\x01\x0a\0\xd0\x70\x41\x01\xfc\x0f\0\x1a\x0b";
+        let refusal = check_inside(module).err().map(|error| error.to_string());
+        assert!(refusal.is_some_and(|text| text.contains("TableGrow")));
     }
 
     #[test]

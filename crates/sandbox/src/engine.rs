@@ -62,9 +62,10 @@ fn pool(shape: PoolShape) -> PoolingAllocationConfig {
     if shape.keep_resident {
         pool.table_keep_resident(TABLE_KEEP_RESIDENT_BYTES);
     }
-    // Nothing of a guest's memory stays mapped for the next one. The engine could put back only the pages
-    // that the kernel's page map reports as present; one that is being moved or is swapped out at that
+    // The memory of an instance that is dropped goes back to the kernel. The engine could put back only the
+    // pages that the kernel's page map reports as present; one that is being moved or is swapped out at that
     // moment is not reported, and the next guest of the slot would find what the last one wrote there.
+    // Instances worth keeping are kept, and put back, by `kept`.
     pool.pagemap_scan(Enabled::No);
     pool
 }

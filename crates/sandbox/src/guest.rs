@@ -4,6 +4,7 @@
 //! any stack, which is what makes a snapshot possible. A slice that ends as [`SliceEnd::Killed`]
 //! leaves a guest that refuses every further entry.
 
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -123,8 +124,7 @@ impl From<wasmtime::Error> for Stop {
 
 /// One guest. Dropping it gives its slot back.
 pub struct Guest {
-    // Dropped before the permit: the slot must be free when the permit says so.
-    instance: Instance,
+    instance: ManuallyDrop<Instance>,
     stage: Stage,
     limits: Limits,
     catalog: Option<(CatalogImage, CatalogPlace)>,
@@ -143,6 +143,17 @@ impl std::fmt::Debug for Guest {
     }
 }
 
+impl Drop for Guest {
+    fn drop(&mut self) {
+        // SAFETY: this is the only place that takes the instance, and nothing uses it afterwards. It runs
+        // before the permit is dropped: the slot is free when the permit says so.
+        let instance = unsafe { ManuallyDrop::take(&mut self.instance) };
+        if !matches!(self.stage, Stage::Dead) {
+            self.sandbox.keep(instance);
+        }
+    }
+}
+
 impl Guest {
     fn instantiate(
         sandbox: &Arc<Inner>,
@@ -154,7 +165,7 @@ impl Guest {
         let fixed_bytes = sandbox.facts().memory_bytes + catalog_bytes;
         let max_linear_bytes = limits.linear_memory_bytes(fixed_bytes);
         Ok(Self {
-            instance: Instance::new(sandbox.parts(), max_linear_bytes)?,
+            instance: ManuallyDrop::new(sandbox.instance(max_linear_bytes)?),
             stage: Stage::Waiting,
             limits,
             catalog: None,
@@ -506,40 +517,72 @@ fn trap_name(trap: Trap) -> &'static str {
 mod tests {
     use super::*;
     use crate::input::{EvalFlags, Program};
+    use crate::pagemap;
     use crate::sandbox::{Sandbox, SandboxOptions};
     use crate::snapshot::changed_both_ways;
 
-    #[test]
-    fn the_kernel_and_the_comparison_agree_on_what_changed() {
+    fn evaluated(sandbox: &Sandbox, thread: &GuestThread, source: &str) -> Guest {
+        let program = Program {
+            source,
+            injection: "",
+            catalog: None,
+            limits: Limits::default(),
+            first_line: 0,
+            flags: EvalFlags::default(),
+        };
+        let mut guest = sandbox.start(&program).unwrap();
+        let entry = Entry {
+            now_us: 1,
+            seed: None,
+            deadline: Instant::now() + Duration::from_secs(20),
+            guest_budget: Duration::from_millis(200),
+        };
+        guest.eval(thread, &entry, &StopHandle::new()).unwrap();
+        guest
+    }
+
+    /// Runs on a guest thread of a sandbox whose guests do as they are told.
+    fn with_liar(check: fn(&Sandbox, &GuestThread)) {
         let image = include_bytes!("../tests/liar/liar.wasm");
         let sandbox = Sandbox::with_image(&SandboxOptions::default(), image).unwrap();
         let inner = sandbox.clone();
-        let check = move |thread: &GuestThread| {
+        let ran = sandbox.run("test", move |thread: &GuestThread| check(&inner, thread));
+        assert_eq!(ran.unwrap(), Some(()));
+    }
+
+    #[test]
+    fn the_kernel_and_the_comparison_agree_on_what_changed() {
+        with_liar(|sandbox, thread| {
             for source in ["w", "W", "w"] {
-                let program = Program {
-                    source,
-                    injection: "",
-                    catalog: None,
-                    limits: Limits::default(),
-                    first_line: 0,
-                    flags: EvalFlags::default(),
-                };
-                let mut guest = inner.start(&program).unwrap();
-                let deadline = Instant::now() + Duration::from_secs(20);
-                let entry = Entry {
-                    now_us: 1,
-                    seed: None,
-                    deadline,
-                    guest_budget: Duration::from_secs(20),
-                };
-                guest.eval(thread, &entry, &StopHandle::new()).unwrap();
+                let guest = evaluated(sandbox, thread, source);
                 let memory = guest.instance.memory();
                 let (scanned, compared) =
                     changed_both_ways(guest.sandbox.baseline().unwrap(), memory);
                 assert!(!compared.is_empty());
                 assert_eq!(scanned, compared);
             }
-        };
-        assert_eq!(sandbox.run("test", check).unwrap(), Some(()));
+        });
+    }
+
+    #[test]
+    fn what_ended_well_is_kept_as_new_and_all_else_is_dropped() {
+        with_liar(|sandbox, thread| {
+            let kept_after = |source| {
+                let guest = evaluated(sandbox, thread, source);
+                let inner = Arc::clone(&guest.sandbox);
+                drop(guest);
+                let instance = inner.kept().take()?;
+                assert!(instance.memory() == inner.baseline().unwrap().memory());
+                inner.keep(instance);
+                Some(())
+            };
+            // Grown, stopped, trapped, breaking the protocol.
+            for source in ["W", "l", "t", "u"] {
+                let expected = pagemap::is_supported().then_some(());
+                assert_eq!(kept_after("w"), expected);
+                assert_eq!(kept_after("d"), expected);
+                assert_eq!(kept_after(source), None, "{source}");
+            }
+        });
     }
 }

@@ -171,6 +171,13 @@ impl Instance {
         })
     }
 
+    /// Makes an instance that was put back ready for another guest.
+    pub(crate) fn reuse(&mut self, max_linear_bytes: u64) {
+        let state = self.store.data_mut();
+        state.max_linear_bytes = max_linear_bytes;
+        state.growth_refused = false;
+    }
+
     pub(crate) fn memory(&self) -> &[u8] {
         self.memory.data(&self.store)
     }

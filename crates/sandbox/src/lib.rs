@@ -26,6 +26,7 @@ mod guest;
 mod image;
 mod input;
 mod instance;
+mod kept;
 mod limits;
 mod pagemap;
 mod sandbox;

@@ -16,7 +16,8 @@ use crate::error::{RestoreError, SandboxError, SnapshotError};
 use crate::guest::Guest;
 use crate::image::{ExportIndices, Facts, ImageHash, check_module};
 use crate::input::Program;
-use crate::instance::{self, HostState};
+use crate::instance::{self, HostState, Instance};
+use crate::kept::{self, Kept};
 use crate::limits::Limits;
 use crate::pagemap;
 use crate::snapshot::{Baseline, Snapshot, StoredSnapshot};
@@ -132,6 +133,9 @@ pub(crate) struct Inner {
     dead_entries: AtomicU64,
     max_guests: u32,
     max_memory_bytes: u32,
+    kept: Kept,
+    /// Whether instances are kept at all.
+    keeps: bool,
     ticker: Ticker,
     crowd: Arc<Crowd>,
     threads: Threads,
@@ -172,6 +176,32 @@ impl Inner {
         Ok(self
             .baseline
             .get_or_init(|| Baseline::new(self.image, self.facts, memory)))
+    }
+
+    /// An instance in its first state.
+    pub(crate) fn instance(&self, max_linear_bytes: u64) -> Result<Instance, SandboxError> {
+        match self.kept.take() {
+            Some(mut instance) => {
+                instance.reuse(max_linear_bytes);
+                Ok(instance)
+            }
+            None => Instance::new(&self.parts, max_linear_bytes),
+        }
+    }
+
+    /// Takes an instance back whose guest ended well.
+    pub(crate) fn keep(&self, instance: Instance) {
+        if !self.keeps {
+            return;
+        }
+        if let Ok(baseline) = self.baseline() {
+            self.kept.put_back(instance, &self.parts, baseline);
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> &Kept {
+        &self.kept
     }
 
     pub(crate) fn take_slot(&self) -> Result<SlotPermit, SandboxError> {
@@ -268,7 +298,8 @@ impl Sandbox {
         };
         let engine = engine::make(PoolShape {
             // One more than guests: the pristine memory is read from an instance of its own.
-            slots: max_guests + 1,
+            // And what is kept, which no guest holds.
+            slots: max_guests + 1 + if options.one_shot { 0 } else { kept::MOST },
             memory_bytes: largest.linear_memory_bytes(Limits::FIXED_ALLOWANCE_BYTES),
             keep_resident: !options.one_shot,
         })?;
@@ -300,6 +331,8 @@ impl Sandbox {
             dead_entries: AtomicU64::new(0),
             max_guests,
             max_memory_bytes: options.max_memory_bytes,
+            kept: Kept::default(),
+            keeps: !options.one_shot,
             ticker,
             threads: Threads::new(max_guests, options.max_queued, Arc::clone(&crowd)),
             crowd,

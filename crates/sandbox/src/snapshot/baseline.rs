@@ -54,6 +54,10 @@ impl Baseline {
         self.image
     }
 
+    pub(crate) fn memory(&self) -> &[u8] {
+        &self.memory
+    }
+
     pub(crate) fn facts(&self) -> &Facts {
         &self.facts
     }
