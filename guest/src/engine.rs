@@ -4,7 +4,6 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 
 use rquickjs_sys as sys;
 
-use crate::abi;
 use crate::intrinsics::{self, Kept};
 use crate::js::{self, ErrorKind, Js, Text, Thrown, Val};
 use crate::{alloc, control, errors, rejections};
