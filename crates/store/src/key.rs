@@ -4,18 +4,14 @@
 //! both use it. A file that others could read or have written is refused, not repaired: what it
 //! protected may be known already.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use codecell_codemode::Randomness;
+use codecell_keep::KeepError;
 
 /// Bytes of a key.
 pub(crate) const KEY_BYTES: usize = 32;
-
-/// Permission bits of everybody but the owner.
-const OTHERS: u32 = 0o077;
 
 /// Why there is no key.
 #[derive(Debug, thiserror::Error)]
@@ -67,70 +63,29 @@ pub(crate) fn load(path: &Path, randomness: &dyn Randomness) -> Result<[u8; KEY_
 }
 
 fn read(path: &Path) -> Result<[u8; KEY_BYTES], KeyError> {
-    let io = |error| KeyError::Io {
+    let not_a_key = || KeyError::NotAKey {
         path: path.to_owned(),
-        error,
     };
-    // Not through a link, and never a pipe or a device.
-    let link = fs::symlink_metadata(path).map_err(io)?;
-    if !link.is_file() {
-        return Err(KeyError::NotAKey {
-            path: path.to_owned(),
-        });
-    }
-    let mut file = fs::File::open(path).map_err(io)?;
-    let about = file.metadata().map_err(io)?;
-    if about.mode() & OTHERS != 0 {
-        return Err(KeyError::Exposed {
-            path: path.to_owned(),
-            mode: about.mode() & 0o777,
-        });
-    }
-    let is_own = about.uid() == rustix::process::geteuid().as_raw();
-    if !is_own || about.len() != KEY_BYTES as u64 || about.ino() != link.ino() {
-        return Err(KeyError::NotAKey {
-            path: path.to_owned(),
-        });
-    }
-    let mut key = [0; KEY_BYTES];
-    file.read_exact(&mut key).map_err(io)?;
-    Ok(key)
+    let bytes = codecell_keep::read(path, KEY_BYTES).map_err(|error| match error {
+        KeepError::Io { path, error } => KeyError::Io { path, error },
+        KeepError::Exposed { path, mode } => KeyError::Exposed { path, mode },
+        _ => not_a_key(),
+    })?;
+    bytes.try_into().map_err(|_| not_a_key())
 }
 
-/// Makes a key under another name and links it into place: it is there whole or not at all, and one
-/// that is there already stays.
+/// Makes a key; one that is there already stays.
 fn make(path: &Path, randomness: &dyn Randomness) -> io::Result<()> {
-    let draft = path.with_extension(format!("{:032x}.new", randomness.bits()));
-    let made = (|| {
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&draft)?;
-        file.write_all(&randomness.seed())?;
-        file.sync_all()?;
-        match fs::hard_link(&draft, path) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => Ok(()),
-        }
-    })();
-    let removed = fs::remove_file(&draft);
-    made?;
-    removed?;
-    sync_folder(path)
-}
-
-/// Makes the name of a new file as safe as its content.
-pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(folder) => fs::File::open(folder)?.sync_all(),
-        None => Ok(()),
+    match codecell_keep::make(path, &randomness.seed()) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
     use codecell_codemode::OsRandomness;
 

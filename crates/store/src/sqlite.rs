@@ -332,7 +332,7 @@ fn make_private(path: &Path) -> io::Result<()> {
         .mode(0o600)
         .open(path);
     match made {
-        Ok(_) => key::sync_folder(path),
+        Ok(_) => codecell_keep::sync_folder(path),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     }

@@ -1,14 +1,13 @@
 //! The token of a server: made at its first start, in a file that only its owner reads.
 
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use codecell_codemode::Randomness;
-use rustix::fs::OFlags;
-use rustix::process::geteuid;
+use codecell_keep::KeepError;
 
 use crate::error::CliError;
 
@@ -34,47 +33,28 @@ pub(crate) struct Token {
 /// [`CliError::Unavailable`] when it cannot be read or made, or others can read it.
 pub(crate) fn load_or_make(state: &Path, randomness: &dyn Randomness) -> Result<Token, CliError> {
     let path = state.join(FILE_NAME);
-    match read(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(unusable(&path, &error.to_string())),
-        Ok(text) => return Ok(Token { text, path }),
-    }
-    let made = make(state, &path, randomness);
-    // Another process may have made one in between: that one holds.
-    let text = match made {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => read(&path),
-        made => made,
+    let text = match read(&path) {
+        Err(error) if error.is_missing() => {
+            make(state, &path, randomness)
+                .map_err(|error| unusable(&format!("{}: {error}", path.display())))?;
+            read(&path)
+        }
+        read => read,
     };
-    match text {
-        Ok(text) => Ok(Token { text, path }),
-        Err(error) => Err(unusable(&path, &error.to_string())),
+    let text = text.map_err(|error| unusable(&error.to_string()))?;
+    match text.len() == CHARS && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        true => Ok(Token { text, path }),
+        false => Err(unusable(&format!("{} holds none", path.display()))),
     }
 }
 
-fn read(path: &Path) -> io::Result<String> {
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
-        .open(path)?;
-    let about = file.metadata()?;
-    if !about.is_file() || about.uid() != geteuid().as_raw() {
-        return Err(io::Error::other("it is no file of this user"));
-    }
-    if about.mode() & 0o077 != 0 {
-        return Err(io::Error::other("others than its owner can reach it"));
-    }
-    let mut text = String::new();
-    file.take(CHARS as u64 + 2).read_to_string(&mut text)?;
-    let text = text.trim_end();
-    if text.len() == CHARS && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        Ok(text.to_owned())
-    } else {
-        Err(io::Error::other("it holds no token"))
-    }
+fn read(path: &Path) -> Result<String, KeepError> {
+    let bytes = codecell_keep::read(path, CHARS + 1)?;
+    Ok(String::from_utf8_lossy(&bytes).trim_end().to_owned())
 }
 
-/// Writes a token to a file of its own first, so that nobody reads half of one.
-fn make(state: &Path, path: &Path, randomness: &dyn Randomness) -> io::Result<String> {
+/// Makes a token, unless another process has made one meanwhile: that one holds.
+fn make(state: &Path, path: &Path, randomness: &dyn Randomness) -> io::Result<()> {
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -84,25 +64,16 @@ fn make(state: &Path, path: &Path, randomness: &dyn Randomness) -> io::Result<St
         // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");
     }
-    let draft = state.join(format!("{FILE_NAME}.{}", std::process::id()));
-    let written = write_new(&draft, &text).and_then(|()| fs::hard_link(&draft, path));
-    let removed = fs::remove_file(&draft);
-    written.and(removed).map(|()| text)
+    text.push('\n');
+    match codecell_keep::make(path, text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
 }
 
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)?;
-    writeln!(file, "{text}")?;
-    file.sync_all()
-}
-
-fn unusable(path: &Path, reason: &str) -> CliError {
+fn unusable(reason: &str) -> CliError {
     CliError::Unavailable {
-        message: format!("cannot use the token in {}: {reason}", path.display()),
+        message: format!("cannot use the token of the front: {reason}"),
         hint: "remove the file to have a new token made; only its owner may read it (chmod 600)"
             .to_owned(),
     }
@@ -110,7 +81,7 @@ fn unusable(path: &Path, reason: &str) -> CliError {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
     use codecell_codemode::OsRandomness;
 
