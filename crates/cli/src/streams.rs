@@ -186,6 +186,11 @@ impl Streams {
         }
     }
 
+    /// What a person has to read for the command to go on, on stderr.
+    pub(crate) fn needed(&self, text: &str) {
+        self.err(text);
+    }
+
     /// What was chosen and why, with `-v`.
     pub(crate) fn explain(&self, text: &str) {
         if self.verbose() {

@@ -569,7 +569,12 @@ pub const SERVER: &[Key] = &[
     key(
         "auth",
         Kind::Choice(&["oauth"], None),
-        "How the server learns who asks, where a header is not enough.",
+        "How the server learns who asks, where a header is not enough: by a login, made with `codecell mcp login`.",
+    ),
+    key(
+        "oauth",
+        Kind::Object(OAUTH),
+        "How the login is made, where the server does not say it all; goes with `auth: \"oauth\"`, and implies it.",
     ),
     server_number("timeout", [1, 86_400], "s", REQUEST_TIME),
     server_number("requestTimeoutMs", [100, 86_400_000], "ms", REQUEST_TIME),
@@ -604,6 +609,34 @@ pub const SERVER: &[Key] = &[
         "enabled",
         Kind::Flag(true),
         "Whether the server is used at all.",
+    ),
+];
+
+const OAUTH: &[Key] = &[
+    key(
+        "clientId",
+        Kind::Text,
+        "Our id at the authorization server; by default we register at each login.",
+    ),
+    key(
+        "clientSecret",
+        Kind::Text,
+        "The secret that goes with it, if there is one.",
+    ),
+    key(
+        "scope",
+        Kind::Text,
+        "The scopes to ask for, separated by blanks; by default those that the server names.",
+    ),
+    key(
+        "callbackPort",
+        Kind::Integer(Clamp {
+            default: None,
+            min: 1,
+            max: 65_535,
+            unit: "port",
+        }),
+        "The port of `http://127.0.0.1:PORT/callback`, to which the browser comes back; by default a free one.",
     ),
 ];
 

@@ -32,8 +32,8 @@ pub use foreign::{Foreign, ForeignServer, RefusedServer, VariableUse, Variables,
 pub use load::{LoadRequest, Loaded, Override, Report, load};
 pub use options::{
     AgentOptions, AskFallback, Clamped, CodeModeOptions, Config, Enabled, ExecOptions, Language,
-    McpEndpoint, McpServerOptions, OutputOverflow, Setting, SnapshotStore, StoreKind, ToolRules,
-    WebFetchOptions,
+    McpEndpoint, McpOAuth, McpServerOptions, OutputOverflow, Setting, SnapshotStore, StoreKind,
+    ToolRules, WebFetchOptions,
 };
 pub use path::{KeyPath, Segment};
 pub use schema::{clamp_table_markdown, schema};

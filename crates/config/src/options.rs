@@ -235,13 +235,26 @@ pub enum McpEndpoint {
         is_sse: bool,
         /// Headers of every request.
         headers: BTreeMap<String, String>,
-        /// Whether OAuth says who asks.
-        is_oauth: bool,
+        /// How OAuth says who asks, if it does.
+        oauth: Option<McpOAuth>,
         /// Whether the certificate is checked.
         verifies_certificate: bool,
         /// The files of our certificate and its key.
         client_certificate: Option<(String, Option<String>)>,
     },
+}
+
+/// `mcp.servers.<name>.oauth`; every field may be left to the server.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct McpOAuth {
+    /// Our id at the authorization server.
+    pub client_id: Option<String>,
+    /// The secret that goes with it.
+    pub client_secret: Option<String>,
+    /// The scopes to ask for, separated by blanks.
+    pub scope: Option<String>,
+    /// The port that the browser comes back to.
+    pub callback_port: Option<u16>,
 }
 
 impl fmt::Debug for McpEndpoint {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::build::texts;
 use crate::check::clamped;
 use crate::keys::{self, Kind};
-use crate::options::{McpEndpoint, McpServerOptions};
+use crate::options::{McpEndpoint, McpOAuth, McpServerOptions};
 
 /// The servers by name. The values have passed the check.
 pub(crate) fn build(servers: Option<&Value>) -> BTreeMap<String, McpServerOptions> {
@@ -45,9 +45,26 @@ fn endpoint(value: &Value) -> Option<McpEndpoint> {
         url: text("url")?,
         is_sse: text("transport").as_deref() == Some("sse"),
         headers: text_map(value.get("headers")),
-        is_oauth: text("auth").as_deref() == Some("oauth"),
+        oauth: oauth(value),
         verifies_certificate: value.get("sslVerify").and_then(Value::as_bool) != Some(false),
         client_certificate: text("clientCert").map(|file| (file, text("clientKey"))),
+    })
+}
+
+fn oauth(value: &Value) -> Option<McpOAuth> {
+    let given = value.get("oauth");
+    let is_meant = value.get("auth").and_then(Value::as_str) == Some("oauth");
+    if given.is_none() && !is_meant {
+        return None;
+    }
+    let field = |name: &str| given.and_then(|given| given.get(name));
+    let text = |name: &str| field(name).and_then(Value::as_str).map(str::to_owned);
+    let port = field("callbackPort").and_then(Value::as_u64);
+    Some(McpOAuth {
+        client_id: text("clientId"),
+        client_secret: text("clientSecret"),
+        scope: text("scope"),
+        callback_port: port.and_then(|port| u16::try_from(port.clamp(1, 65_535)).ok()),
     })
 }
 

@@ -30,6 +30,7 @@ pub use approval::{
 pub use codecell_catalog::{Tier, ToolId};
 pub use codecell_protocol::{CallState, EffectKind};
 pub use context::CallContext;
+pub use core::is_public_address;
 pub use error::{FailureEffect, ToolError};
 pub use event::{EventSink, NoEvents, ToolEvent, ToolEventKind};
 pub use executor::{

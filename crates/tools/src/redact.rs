@@ -53,6 +53,12 @@ impl Redactor {
         }
     }
 
+    /// Forgets a registered value, such as a token that ended long ago.
+    pub fn forget(&self, secret: &str) {
+        let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
+        values.retain(|known| known != secret);
+    }
+
     /// A text without registered values.
     #[must_use]
     pub fn text(&self, text: &str) -> String {
@@ -154,6 +160,11 @@ mod tests {
                 "env": ["KEY=[redacted]", "[redacted]"],
                 "[redacted]": true,
             })
+        );
+        redactor.forget("sk-12345");
+        assert_eq!(
+            redactor.text("sk-12345 sk-12345-long"),
+            "sk-12345 [redacted]"
         );
     }
 }

@@ -18,7 +18,7 @@ pub(crate) use commands::{
 };
 pub(crate) use mcp::{McpArgs, ServeArgs};
 pub(crate) use parse::{Parsed, parse, wants_json};
-pub(crate) use servers::{AddArgs, McpCommand};
+pub(crate) use servers::{AddArgs, LoginArgs, McpCommand};
 
 /// Runs small JavaScript and TypeScript programs over your tools, in a sealed sandbox.
 ///

@@ -21,6 +21,24 @@ pub(crate) enum McpCommand {
         #[arg(value_name = "NAME")]
         names: Vec<String>,
     },
+    /// Log in to an MCP server whose configuration says auth: "oauth"
+    #[command(
+        before_help = "Examples:\n  codecell mcp login tracker\n  codecell mcp login tracker --scope 'issues:write'",
+        long_about = "Log in to an MCP server whose configuration says auth: \"oauth\".\n\n\
+            An address is shown; whoever opens it with a browser on this machine and agrees there lets \
+            codecell act for them at that server. The tokens are kept in the state folder, in a file that only you \
+            can read, and are refreshed when they end. codecell mcp logout forgets them."
+    )]
+    Login(LoginArgs),
+    /// Forget the login to an MCP server
+    #[command(
+        before_help = "Examples:\n  codecell mcp logout tracker\n  codecell mcp logout tracker --json"
+    )]
+    Logout {
+        /// The server
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
     /// Add an MCP server to the configuration file, and keep the rest of it as it is
     #[command(
         before_help = "Examples:\n  codecell mcp add files -- npx -y @modelcontextprotocol/server-filesystem .\n  codecell mcp add tracker --url https://x.example/mcp --header 'X-Key: ${KEY}'"
@@ -52,6 +70,20 @@ pub(crate) enum McpCommand {
     },
 }
 
+/// `codecell mcp login`.
+#[derive(Debug, Args)]
+pub(crate) struct LoginArgs {
+    /// The server
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Ask for this scope too, besides those that the server names or the login has
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) scope: Vec<String>,
+    /// How long to wait for the browser
+    #[arg(long, value_name = "MS", default_value_t = 300_000, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
+    pub(crate) timeout_ms: u64,
+}
+
 /// `codecell mcp add`.
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
@@ -75,6 +107,9 @@ pub(crate) struct AddArgs {
     /// A header of every request; `${NAME}` in it is read from the environment
     #[arg(long, value_name = "NAME: VALUE", requires = "url")]
     pub(crate) header: Vec<String>,
+    /// It wants a login; codecell mcp login makes it
+    #[arg(long, requires = "url")]
+    pub(crate) oauth: bool,
     /// A variable of its environment; `${NAME}` in it is read from ours
     #[arg(long, value_name = "NAME=VALUE", conflicts_with = "url")]
     pub(crate) env: Vec<String>,

@@ -12,7 +12,10 @@ pub(crate) fn start(verbose: u8, surroundings: &Surroundings) {
         return;
     };
     let logs = tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(filter))
+        // What the SDK says of logins in detail holds codes and tokens of identity.
+        .with_env_filter(EnvFilter::new(format!(
+            "{filter},rmcp::transport::auth=warn"
+        )))
         .with_writer(io::stderr)
         .with_ansi(false)
         .without_time();

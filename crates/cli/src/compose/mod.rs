@@ -4,6 +4,7 @@
 
 pub(crate) mod code_mode;
 pub(crate) mod convert;
+pub(crate) mod endpoints;
 pub(crate) mod engine;
 pub(crate) mod front;
 pub(crate) mod logs;

@@ -1,20 +1,18 @@
 //! The MCP servers of a command: from the configuration and `--mcp-config` to a pool.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use codecell_config::{
-    self as config, Foreign, KeyPath, McpEndpoint, McpServerOptions, Origin, Override, VariableUse,
-    Variables, read_servers,
+    self as config, Foreign, KeyPath, Origin, Override, VariableUse, Variables, read_servers,
 };
-use codecell_mcp::client::{
-    ClientCertificate, DEFAULT_CONNECT_TIMEOUT, DEFAULT_REQUEST_TIMEOUT, Endpoint, HttpEndpoint,
-    HttpTransport, Lifecycle, Pool, PoolOptions, ServerOptions, StdioEndpoint, ToolFilter,
-};
+use codecell_mcp::client::{Pool, PoolOptions};
+use codecell_tools::Redactor;
 
 use super::Base;
+use super::endpoints::Endpoints;
 use super::settings::{Settings, read_file, refused};
 use crate::error::CliError;
 
@@ -88,7 +86,8 @@ pub(crate) fn read(base: &Base, path: &Path, usage: VariableUse) -> Result<Forei
 }
 
 /// The pool of the servers that are configured and enabled; `None` when there are none. To be
-/// called on the runtime that they run on. `can_ask` tells them that a person may be asked.
+/// called on the runtime that they run on. The redactor is told their secrets; `can_ask` tells them
+/// that a person may be asked.
 ///
 /// # Errors
 ///
@@ -96,13 +95,19 @@ pub(crate) fn read(base: &Base, path: &Path, usage: VariableUse) -> Result<Forei
 pub(crate) fn open(
     base: &Base,
     settings: &Settings,
+    redactor: &Redactor,
     can_ask: bool,
 ) -> Result<Option<Arc<Pool>>, CliError> {
+    let endpoints = Endpoints {
+        base,
+        settings,
+        redactor,
+    };
     let config = &settings.loaded.config;
     let enabled = config.mcp_servers().iter();
     let enabled = enabled.filter(|(_, server)| server.is_enabled);
     let servers: Vec<_> = enabled
-        .map(|(name, server)| convert(base, settings, name, server))
+        .map(|(name, server)| endpoints.server(name, server))
         .collect();
     if servers.is_empty() {
         return Ok(None);
@@ -129,92 +134,4 @@ pub(crate) const GUARD: &str = "__guard";
 fn guard() -> Option<Vec<OsString>> {
     let program = std::env::current_exe().ok()?;
     Some(vec![program.into_os_string(), GUARD.into()])
-}
-
-fn convert(
-    base: &Base,
-    settings: &Settings,
-    name: &str,
-    server: &McpServerOptions,
-) -> ServerOptions {
-    let ms = |ms: Option<u64>, default| ms.map_or(default, Duration::from_millis);
-    ServerOptions {
-        name: name.to_owned(),
-        endpoint: endpoint(base, settings, &server.endpoint).unwrap_or_else(Endpoint::Unusable),
-        request_timeout: ms(server.request_timeout_ms, DEFAULT_REQUEST_TIMEOUT),
-        connect_timeout: ms(server.connect_timeout_ms, DEFAULT_CONNECT_TIMEOUT),
-        is_parallel: server.is_parallel,
-        filter: ToolFilter {
-            include: server.include_tools.clone(),
-            exclude: server.exclude_tools.clone(),
-        },
-        lifecycle: Lifecycle::Auto,
-    }
-}
-
-/// Where a server is, or why it cannot be reached from here.
-fn endpoint(base: &Base, settings: &Settings, endpoint: &McpEndpoint) -> Result<Endpoint, String> {
-    let place = |path: &str| settings.workspace.join(expand_home(base, path));
-    match endpoint {
-        McpEndpoint::Command {
-            command,
-            args,
-            env,
-            cwd,
-        } => Ok(Endpoint::Stdio(StdioEndpoint {
-            command: command.clone(),
-            args: args.clone(),
-            env: env.clone(),
-            cwd: cwd.as_deref().map(place),
-        })),
-        McpEndpoint::Url { is_oauth: true, .. } => Err(
-            "`auth: \"oauth\"` is not built into this version; get a token by other means and put it into \
-             `headers: {Authorization: \"Bearer ...\"}`"
-                .to_owned(),
-        ),
-        McpEndpoint::Url {
-            url,
-            is_sse,
-            headers,
-            verifies_certificate,
-            client_certificate,
-            ..
-        } => Ok(Endpoint::Http(HttpEndpoint {
-            url: url.clone(),
-            transport: match is_sse {
-                true => HttpTransport::Sse,
-                false => HttpTransport::Streamable,
-            },
-            headers: headers.clone(),
-            verifies_certificate: *verifies_certificate,
-            client_certificate: client_certificate
-                .as_ref()
-                .map(|(chain, key)| {
-                    let key = key.as_ref().unwrap_or(chain);
-                    Ok::<_, String>(ClientCertificate {
-                        chain: read_pem(&place(chain))?,
-                        key: read_pem(&place(key))?,
-                    })
-                })
-                .transpose()?,
-        })),
-    }
-}
-
-fn read_pem(path: &Path) -> Result<Vec<u8>, String> {
-    let text = read_file(path).map_err(|error| {
-        format!(
-            "cannot read {}, which clientCert or clientKey names as a file in PEM form: {error}",
-            path.display()
-        )
-    })?;
-    Ok(text.into_bytes())
-}
-
-/// `~/` as a shell would read it.
-fn expand_home(base: &Base, path: &str) -> PathBuf {
-    match (path.strip_prefix("~/"), &base.surroundings.home) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => PathBuf::from(path),
-    }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Tooling {
     pub(crate) sources: Vec<Arc<dyn ToolSource>>,
     /// What removes some of them.
     pub(crate) policy: Policy,
+    /// What takes secrets out of what is kept.
+    redactor: Redactor,
     /// The one way to call it.
     pub(crate) executor: Arc<Executor>,
     /// What the tools are doing.
@@ -66,7 +68,8 @@ impl Tooling {
         // A front asks through its clients, whoever they are.
         let has_person = patience.is_some() || base.streams.can_ask();
         let can_ask = approve != ApproveMode::Never && has_person;
-        let servers = servers::open(base, settings, can_ask)?;
+        let redactor = Redactor::default();
+        let servers = servers::open(base, settings, &redactor, can_ask)?;
         if let Some(pool) = &servers {
             connect(base, pool, patience).await;
         }
@@ -94,7 +97,7 @@ impl Tooling {
             approvals: desk(settings, approve, Arc::clone(&approver) as _),
             hooks: Vec::new(),
             events: Arc::clone(&activity) as _,
-            redactor: Redactor::default(),
+            redactor: redactor.clone(),
         });
         Ok(Self {
             core,
@@ -102,6 +105,7 @@ impl Tooling {
             set,
             sources,
             policy,
+            redactor,
             executor: Arc::new(executor),
             activity,
             approver,
@@ -123,7 +127,7 @@ impl Tooling {
             approvals: desk(settings, approve, approver),
             hooks: Vec::new(),
             events,
-            redactor: Redactor::default(),
+            redactor: self.redactor.clone(),
         });
         Self {
             executor: Arc::new(executor),

@@ -19,6 +19,7 @@ mod help;
 mod interrupts;
 mod mcp;
 mod mistakes;
+mod oauth;
 mod pty;
 mod servers;
 mod terminal;

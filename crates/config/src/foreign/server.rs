@@ -171,11 +171,50 @@ impl Server<'_> {
         }
         match self.take("auth") {
             Some(Value::String(word)) if word == "oauth" => self.put("auth", json!("oauth")),
+            Some(Value::Object(fields)) => self.oauth(fields)?,
             Some(_) => self.note("`auth` is not understood; put a token into headers"),
             None => {}
         }
-        if self.take("oauth").is_some() {
-            self.note("`oauth` is not taken over; put a token into headers");
+        match self.take("oauth") {
+            Some(Value::Object(fields)) => self.oauth(fields)?,
+            Some(Value::Bool(true)) => self.put("auth", json!("oauth")),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A client that is known to the authorization server, in the words of others.
+    fn oauth(&mut self, mut fields: Map<String, Value>) -> Result<(), String> {
+        if fields.shift_remove("enabled") == Some(json!(false)) {
+            return Ok(());
+        }
+        let mut ours = Map::new();
+        let names = [
+            ("clientId", ["clientId", "client_id", "CLIENT_ID"]),
+            (
+                "clientSecret",
+                ["clientSecret", "client_secret", "CLIENT_SECRET"],
+            ),
+            ("scope", ["scope", "scopes", "SCOPES"]),
+        ];
+        for (our, theirs) in names {
+            let given = theirs.iter().find_map(|name| fields.shift_remove(*name));
+            let text = match given {
+                None | Some(Value::Null) => continue,
+                Some(list @ Value::Array(_)) => self.texts(our, list)?.join(" "),
+                Some(value) => self.text(our, &value)?,
+            };
+            ours.insert(our.to_owned(), Value::String(text));
+        }
+        if let Some(port) = fields.shift_remove("callbackPort") {
+            ours.insert("callbackPort".to_owned(), port);
+        }
+        for name in fields.keys() {
+            self.note(format!("`oauth.{name}` is not known and not taken over"));
+        }
+        self.put("auth", json!("oauth"));
+        if !ours.is_empty() {
+            self.put("oauth", Value::Object(ours));
         }
         Ok(())
     }
@@ -204,6 +243,13 @@ impl Server<'_> {
             Some(other) => (other, None),
         };
         let command = self.text("command", &command)?;
+        for key in ["auth", "oauth"] {
+            if self.take(key).is_some() {
+                self.note(format!(
+                    "`{key}` means nothing for a program that is started"
+                ));
+            }
+        }
         if let Some(kind) = self.kind()
             && !["stdio", "local", "command"].contains(&kind.to_lowercase().as_str())
         {

@@ -53,6 +53,8 @@ fn the_forms_of_other_clients() {
             r#"{"mcpServers": {"a": {"httpUrl": "https://x"}, "b": {"url": "https://x", "type": "sse"}}}"#,
             r#"{"mcpServers": {"a": {"command": "x", "disabled": true, "timeout": 60000, "autoApprove": ["y"], "includeTools": ["z"]}}}"#,
             r#"{"mcpServers": {"a": {"command": "x", "envFile": ".env", "sampling": {}, "tools": ["*"], "oauth": {}}}}"#,
+            r#"{"mcpServers": {"a": {"url": "https://x", "auth": "oauth"}, "b": {"url": "https://x", "oauth": {"clientId": "i", "scopes": ["s", "t"], "callbackPort": 8080, "tokenUrl": "u"}}}}"#,
+            r#"{"mcpServers": {"a": {"url": "https://x", "auth": {"CLIENT_ID": "${TOKEN}", "CLIENT_SECRET": "${env:small}"}}, "b": {"url": "https://x", "oauth": {"enabled": false}}}}"#,
             r#"{"mcpServers": {"a": {"type": "ws", "url": "wss://x"}, "b": {"args": []}, "c": {"command": 5, "args": "x"}, "d": {"command": "x", "args": "y"}}}"#,
             r#"{"mcpServers": {}}"#,
             r#"{"something": "else"}"#,

@@ -34,8 +34,8 @@ pub enum StartError {
         /// The last of what its process wrote to stderr.
         stderr: String,
     },
-    /// It wants to know who we are.
-    #[error("it asks for authorization: {0}")]
+    /// It does not let us; the text says what it takes.
+    #[error("{0}")]
     Unauthorized(String),
     /// The pool is being closed.
     #[error("the servers are being stopped")]
@@ -58,6 +58,14 @@ pub enum RequestError {
         /// The server.
         server: String,
         /// Why.
+        reason: String,
+    },
+    /// The server did not let us, so nothing was done.
+    #[error("the MCP server `{server}` did not take the call: {reason}")]
+    Unauthorized {
+        /// The server.
+        server: String,
+        /// What it takes.
         reason: String,
     },
     /// The server ended before it answered.
@@ -141,6 +149,7 @@ impl RequestError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Unavailable { .. } => "mcp_unavailable",
+            Self::Unauthorized { .. } => "mcp_unauthorized",
             Self::Died { .. } => "mcp_server_died",
             Self::Unsent { .. } => "mcp_unreachable",
             Self::Timeout { .. } => "mcp_timeout",
@@ -154,13 +163,14 @@ impl RequestError {
 }
 
 impl From<RequestError> for ToolError {
-    /// What was never sent changed nothing; of everything else only the server knows.
+    /// What was never sent, or was refused at the door, changed nothing; of everything else only the
+    /// server knows.
     fn from(error: RequestError) -> Self {
         let tool_error = Self::new(error.code(), error.to_string());
         match error {
-            RequestError::Unavailable { .. } | RequestError::Changed { .. } => {
-                tool_error.without_effect()
-            }
+            RequestError::Unavailable { .. }
+            | RequestError::Unauthorized { .. }
+            | RequestError::Changed { .. } => tool_error.without_effect(),
             _ => tool_error,
         }
     }

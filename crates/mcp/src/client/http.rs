@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::error::Error;
 
 use http::{HeaderName, HeaderValue};
-use reqwest::Client;
+use reqwest::{Client, ClientBuilder};
 use rmcp::RoleClient;
-use rmcp::service::ClientInitializeError;
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransportConfig, StreamableHttpError,
 };
 use rmcp::transport::{StreamableHttpClientTransport, Transport};
 
 use super::error::StartError;
+use super::oauth::Bearer;
 use super::options::{HttpEndpoint, PoolOptions};
 use super::sse::Sse;
 use super::tls;
@@ -45,7 +45,13 @@ pub(super) async fn sse(endpoint: &HttpEndpoint, pool: &PoolOptions) -> Result<S
     Sse::open(client(endpoint)?, &endpoint.url, headers, max_bytes).await
 }
 
-fn headers(endpoint: &HttpEndpoint) -> Result<HashMap<HeaderName, HeaderValue>, StartError> {
+/// The configured headers.
+///
+/// # Errors
+/// [`StartError::Options`] for those that are none.
+pub(super) fn headers(
+    endpoint: &HttpEndpoint,
+) -> Result<HashMap<HeaderName, HeaderValue>, StartError> {
     let one = |(name, value): (&String, &String)| {
         let bad = |what: &str| StartError::Options(format!("the header `{name}` has {what}"));
         let parsed = HeaderName::try_from(name).map_err(|_| bad("no usable name"))?;
@@ -55,14 +61,22 @@ fn headers(endpoint: &HttpEndpoint) -> Result<HashMap<HeaderName, HeaderValue>, 
     endpoint.headers.iter().map(one).collect()
 }
 
-fn client(endpoint: &HttpEndpoint) -> Result<Client, StartError> {
-    Client::builder()
+/// A client with the TLS settings of an endpoint, and without redirects.
+///
+/// # Errors
+/// As [`transport`].
+pub(super) fn builder(endpoint: &HttpEndpoint) -> Result<ClientBuilder, StartError> {
+    Ok(Client::builder()
         .tls_backend_preconfigured(tls::config(endpoint)?)
         // A redirect could lead our headers to anybody, and a public server inside our network.
         .redirect(reqwest::redirect::Policy::none())
-        .user_agent(concat!("codecell/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|error| StartError::Options(explain(&error)))
+        .user_agent(concat!("codecell/", env!("CARGO_PKG_VERSION"))))
+}
+
+fn client(endpoint: &HttpEndpoint) -> Result<Bearer, StartError> {
+    let client = builder(endpoint)?.build();
+    let client = client.map_err(|error| StartError::Options(explain(&error)))?;
+    Ok(Bearer::new(client, endpoint.authorization.clone()))
 }
 
 /// What an error of a transport comes down to: its innermost cause.
@@ -79,17 +93,4 @@ pub(super) fn explain(error: &(dyn Error + 'static)) -> String {
             None => return cause.to_string(),
         }
     }
-}
-
-/// What a server wants to know before it answers, if that is why it did not.
-pub(super) fn authorization_wanted(error: &ClientInitializeError) -> Option<String> {
-    if !error.is_authorization_required() && error.auth_challenge().is_none() {
-        return None;
-    }
-    Some(
-        error
-            .auth_challenge()
-            .unwrap_or("no challenge given")
-            .to_owned(),
-    )
 }

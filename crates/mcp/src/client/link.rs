@@ -29,6 +29,7 @@ use super::http;
 use super::limits::ClientLimits;
 use super::lines::Lines;
 use super::message::raw_result;
+use super::oauth;
 use super::options::{Endpoint, HttpTransport, Lifecycle, PoolOptions, ServerOptions};
 use super::process::{Process, Spawned, Tail};
 use super::signs::Signs;
@@ -205,9 +206,12 @@ impl Link {
                     stderr: self.tail.text(),
                 }
             }
-            ServiceError::TransportSend(error) => RequestError::Unsent {
-                server,
-                reason: http::explain(error.error.as_ref()),
+            ServiceError::TransportSend(error) => match oauth::refusal(error.error.as_ref()) {
+                Some(reason) => RequestError::Unauthorized { server, reason },
+                None => RequestError::Unsent {
+                    server,
+                    reason: http::explain(error.error.as_ref()),
+                },
             },
             other => RequestError::Malformed {
                 server,
@@ -350,9 +354,18 @@ fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
         .any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
+/// Why the server did not let us, if that is what went wrong.
+fn refusal(error: &ClientInitializeError) -> Option<String> {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => oauth::refusal(error.error.as_ref()),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => refusal(fallback),
+        _ => None,
+    }
+}
+
 fn told(error: ClientInitializeError, tail: &Tail) -> Attempt {
-    if let Some(challenge) = http::authorization_wanted(&error) {
-        return Attempt::Failed(StartError::Unauthorized(challenge));
+    if let Some(reason) = refusal(&error) {
+        return Attempt::Failed(StartError::Unauthorized(reason));
     }
     let is_refusal = matches!(error, ClientInitializeError::JsonRpcError(_));
     let reason = match error {

@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::limits::ClientLimits;
+use super::oauth::Authorization;
 
 /// How long a request may take where nothing else is configured. Source: what the official clients
 /// wait by default.
@@ -156,6 +158,8 @@ pub struct HttpEndpoint {
     pub verifies_certificate: bool,
     /// Our certificate chain and its key.
     pub client_certificate: Option<ClientCertificate>,
+    /// The login that requests go with.
+    pub authorization: Option<Arc<Authorization>>,
 }
 
 impl HttpEndpoint {
@@ -167,6 +171,7 @@ impl HttpEndpoint {
             headers: BTreeMap::new(),
             verifies_certificate: true,
             client_certificate: None,
+            authorization: None,
         }
     }
 }

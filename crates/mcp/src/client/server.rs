@@ -19,7 +19,7 @@ use super::filter::Filter;
 use super::limits::ClientLimits;
 use super::link::Link;
 use super::listing::Listing;
-use super::options::{PoolOptions, ServerOptions};
+use super::options::{Endpoint, PoolOptions, ServerOptions};
 use super::process::Tail;
 use super::tool::RemoteTool;
 
@@ -432,6 +432,15 @@ impl Actor {
 
     async fn shut(&mut self) {
         self.events.close();
+        self.end_link().await;
+        if let Endpoint::Http(endpoint) = &self.options.endpoint
+            && let Some(authorization) = &endpoint.authorization
+        {
+            authorization.settle().await;
+        }
+    }
+
+    async fn end_link(&mut self) {
         let link = match std::mem::replace(&mut self.state, State::Down) {
             State::Down => return,
             State::Working { link, .. } => link,

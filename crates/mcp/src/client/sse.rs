@@ -7,23 +7,25 @@
 use std::collections::{HashSet, VecDeque};
 
 use http::{HeaderMap, StatusCode};
-use reqwest::{Client, Response};
+use reqwest::Response;
 use rmcp::RoleClient;
 use rmcp::model::{JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
 use url::Url;
 
 use super::error::StartError;
 use super::lines::is_greeting;
 use super::message::{Decoded, decode};
+use super::oauth::{Bearer, refusal};
 
 /// What goes wrong on the way.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SseError {
     /// The request failed.
     #[error(transparent)]
-    Http(#[from] reqwest::Error),
+    Http(#[from] StreamableHttpError<reqwest::Error>),
     /// The server refused a message.
     #[error("the server answered a message with {0}")]
     Refused(StatusCode),
@@ -31,7 +33,7 @@ pub(super) enum SseError {
 
 /// The transport.
 pub(super) struct Sse {
-    client: Client,
+    client: Bearer,
     headers: HeaderMap,
     post_to: Url,
     events: Events,
@@ -45,7 +47,7 @@ impl Sse {
     /// # Errors
     /// [`StartError`]; the time is the caller's to bound.
     pub(super) async fn open(
-        client: Client,
+        client: Bearer,
         url: &str,
         headers: HeaderMap,
         max_event_bytes: usize,
@@ -56,17 +58,18 @@ impl Sse {
         };
         let base = Url::parse(url)
             .map_err(|error| StartError::Options(format!("`{url}` is no address: {error}")))?;
-        let request = client.get(base.clone()).headers(headers.clone());
-        let response = request.header("accept", "text/event-stream").send().await;
-        let response = response.map_err(|error| failed(super::http::explain(&error)))?;
-        match response.status() {
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                return Err(StartError::Unauthorized(response.status().to_string()));
-            }
-            status if !status.is_success() => {
-                return Err(failed(format!("it answered with {status}")));
-            }
-            _ => {}
+        let request = |client: &reqwest::Client| {
+            let request = client.get(base.clone()).headers(headers.clone());
+            request.header("accept", "text/event-stream")
+        };
+        let response = client.send(request).await.map_err(|error| {
+            refusal(&error).map_or_else(
+                || failed(super::http::explain(&error)),
+                StartError::Unauthorized,
+            )
+        })?;
+        if !response.status().is_success() {
+            return Err(failed(format!("it answered with {}", response.status())));
         }
         let mut events = Events::new(response, max_event_bytes);
         let post_to = loop {
@@ -106,15 +109,18 @@ impl Transport<RoleClient> for Sse {
         {
             self.typed.insert(request.id.clone());
         }
-        let request = self.client.post(self.post_to.clone());
-        let request = request.headers(self.headers.clone());
+        let client = self.client.clone();
+        let (address, headers) = (self.post_to.clone(), self.headers.clone());
         async move {
             // A message of the protocol always serialises.
             let body = serde_json::to_vec(&item).unwrap_or_default();
-            let request = request
-                .header("content-type", "application/json")
-                .body(body);
-            let response = request.send().await?;
+            let request = |client: &reqwest::Client| {
+                let request = client.post(address.clone()).headers(headers.clone());
+                request
+                    .header("content-type", "application/json")
+                    .body(body.clone())
+            };
+            let response = client.send(request).await?;
             match response.status() {
                 status if status.is_success() => Ok(()),
                 status => Err(SseError::Refused(status)),

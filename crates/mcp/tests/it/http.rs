@@ -1,6 +1,7 @@
 //! Servers at an address: both transports, headers, refusals, and where they must not lead.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -9,7 +10,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
+use codecell_mcp::client::oauth::{Authorization, OAuthOptions};
 use codecell_mcp::client::{Endpoint, HttpEndpoint, HttpTransport, ServerOptions};
+use codecell_tools::Redactor;
 use futures::channel::mpsc;
 use serde_json::{Value, json};
 use tokio_util::task::AbortOnDropHandle;
@@ -51,6 +54,37 @@ impl Served {
             address,
             _task: AbortOnDropHandle::new(tokio::spawn(serving)),
         }
+    }
+
+    /// As [`Served::world`], with the token from a login that was made before.
+    fn logged_in(&self, folder: &Path, path: &str, transport: HttpTransport) -> World {
+        let url = format!("http://{}{path}", self.address);
+        let tokens = json!({
+            "version": 1, "url": url, "resource": url, "issuer": "http://127.0.0.1:1",
+            "authorizationEndpoint": "http://127.0.0.1:1/a", "tokenEndpoint": "http://127.0.0.1:1/t",
+            "authMethods": [], "clientId": "c", "accessToken": "right", "scopes": [],
+        });
+        let name = blake3::hash(url.as_bytes()).to_hex();
+        codecell_keep::make(
+            &folder.join(format!("{name}.json")),
+            tokens.to_string().as_bytes(),
+        )
+        .unwrap();
+        let options = OAuthOptions {
+            client: None,
+            scope: None,
+            callback_port: None,
+            folder: folder.to_owned(),
+            redactor: Redactor::default(),
+        };
+        let mut endpoint = HttpEndpoint::new(url);
+        endpoint.transport = transport;
+        let authorization = Authorization::new("web", &endpoint, options).unwrap();
+        endpoint.authorization = Some(Arc::new(authorization));
+        World::new(vec![ServerOptions {
+            connect_timeout: LONG,
+            ..ServerOptions::new("web", Endpoint::Http(endpoint))
+        }])
     }
 
     fn world(&self, path: &str, transport: HttpTransport, token: &str) -> World {
@@ -148,17 +182,21 @@ fn unavailable(world: &World) -> String {
 #[tokio::test]
 async fn both_transports_call_tools_with_our_headers() {
     let served = Served::new("/post?session=1").await;
+    let folder = tempfile::tempdir().unwrap();
     for (path, transport) in [
         ("/mcp", HttpTransport::Streamable),
         ("/sse", HttpTransport::Sse),
     ] {
-        let world = served.world(path, transport, "right");
-        let set = world.tools().await;
-        assert_eq!(names(&set), ["mcp:web:echo"], "{}", unavailable(&world));
-        assert_eq!(world.text(&set, "echo", json!({"a": 1})).await, "{\"a\":1}");
-        tokio::time::timeout(LONG, world.pool.close())
-            .await
-            .unwrap();
+        let configured = served.world(path, transport, "right");
+        let logged_in = served.logged_in(folder.path(), path, transport);
+        for world in [configured, logged_in] {
+            let set = world.tools().await;
+            assert_eq!(names(&set), ["mcp:web:echo"], "{}", unavailable(&world));
+            assert_eq!(world.text(&set, "echo", json!({"a": 1})).await, "{\"a\":1}");
+            tokio::time::timeout(LONG, world.pool.close())
+                .await
+                .unwrap();
+        }
     }
 }
 

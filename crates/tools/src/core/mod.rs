@@ -31,7 +31,7 @@ pub use options::{CoreLimits, CoreOptions, WebOptions};
 pub use patch::patch_paths;
 pub use shell::CHILD_VARIABLES;
 use shell::{Sessions, Shell};
-pub use web::{HostResolver, SystemResolver};
+pub use web::{HostResolver, SystemResolver, is_public_address};
 pub use workspace::{OpenMethod, Workspace};
 
 /// The core tools over one workspace. Dropping them kills every background command.

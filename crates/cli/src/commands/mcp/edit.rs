@@ -74,8 +74,9 @@ pub(crate) fn add(base: &Base, args: &AddArgs) -> Result<Exit, CliError> {
     file.save()?;
     base.streams
         .note(&format!("added `{}` to {}", args.name, file.path.display()));
+    let next = if args.oauth { "login" } else { "test" };
     base.streams
-        .explain(&format!("codecell mcp test {} tries it", args.name));
+        .explain(&format!("codecell mcp {next} {} comes next", args.name));
     if base.streams.json() {
         let report = json!({"file": file.path, "name": args.name, "server": server});
         base.streams.out_json(&report)?;
@@ -106,6 +107,9 @@ fn described(args: &AddArgs) -> Result<Value, CliError> {
         let headers = pairs(&args.header, ':', "--header 'NAME: VALUE'")?;
         if !headers.is_empty() {
             server.insert("headers".to_owned(), Value::Object(headers));
+        }
+        if args.oauth {
+            server.insert("auth".to_owned(), json!("oauth"));
         }
         return Ok(Value::Object(server));
     }

@@ -4,9 +4,11 @@ use std::time::{Duration, Instant};
 
 use codecell_config::{McpEndpoint, McpServerOptions};
 use codecell_mcp::client::{Pool, ServerState};
+use codecell_tools::Redactor;
 use futures::future::join_all;
 use serde_json::{Value, json};
 
+use crate::compose::endpoints::Endpoints;
 use crate::compose::runtime::block_on;
 use crate::compose::settings::Settings;
 use crate::compose::{Base, servers};
@@ -29,6 +31,7 @@ pub(crate) fn list(base: &Base) -> Result<Exit, CliError> {
                 let origin = config.get(&servers::server_path(name));
                 json!({
                     "name": name,
+                    "login": login(base, &settings, name, server),
                     "transport": transport(server),
                     "place": place(server),
                     "enabled": server.is_enabled,
@@ -45,8 +48,12 @@ pub(crate) fn list(base: &Base) -> Result<Exit, CliError> {
         );
         return Ok(Exit::Done);
     }
+    let mut needed = Vec::new();
     let rows = servers.iter().map(|(name, server)| {
         let state = if server.is_enabled { "yes" } else { "no" };
+        if login(base, &settings, name, server) == Some("needed") {
+            needed.push(name);
+        }
         vec![
             one_line(name, SHOWN_PLACE_CHARS),
             transport(server).to_owned(),
@@ -57,7 +64,32 @@ pub(crate) fn list(base: &Base) -> Result<Exit, CliError> {
     let headings = ["SERVER", "TRANSPORT", "ENABLED", "COMMAND OR ADDRESS"];
     base.streams
         .out(&table(&headings, rows.collect(), base.streams.width()))?;
+    for name in needed {
+        let name = one_line(name, SHOWN_PLACE_CHARS);
+        base.streams.note(&format!(
+            "{name} needs a login: run `codecell mcp login {name}`"
+        ));
+    }
     Ok(Exit::Done)
+}
+
+/// Whether a server's login is `done` or `needed`; `None` without one, or if it cannot be used at all.
+fn login(
+    base: &Base,
+    settings: &Settings,
+    name: &str,
+    server: &McpServerOptions,
+) -> Option<&'static str> {
+    let endpoints = Endpoints {
+        base,
+        settings,
+        redactor: &Redactor::default(),
+    };
+    let authorization = endpoints.authorization(name, &server.endpoint).ok()??;
+    Some(match authorization.is_logged_in() {
+        true => "done",
+        false => "needed",
+    })
 }
 
 fn transport(server: &McpServerOptions) -> &'static str {
@@ -87,7 +119,7 @@ struct Tested {
 pub(crate) fn test(base: &Base, names: &[String]) -> Result<Exit, CliError> {
     let settings = base.settings(&[])?;
     let tested = block_on(async {
-        let Some(pool) = servers::open(base, &settings, false)? else {
+        let Some(pool) = servers::open(base, &settings, &Redactor::default(), false)? else {
             return Err(none_to_test());
         };
         let wanted = wanted(&pool, names)?;
@@ -204,6 +236,18 @@ fn advice(settings: &Settings, one: &Tested) -> Option<String> {
             one.name
         ),
         McpEndpoint::Url { .. } => {
+            let is_login_missing = matches!(&server.endpoint, McpEndpoint::Url { oauth: None, .. })
+                && one
+                    .state
+                    .unavailable
+                    .as_deref()
+                    .is_some_and(|why| why.starts_with("it asks for"));
+            if is_login_missing {
+                return Some(format!(
+                    "put a token into its headers, or set mcp.servers.{}.auth to \"oauth\" and run codecell mcp login",
+                    one.name
+                ));
+            }
             "check the address and the headers; older servers may need transport: \"sse\""
                 .to_owned()
         }

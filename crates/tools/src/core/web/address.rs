@@ -34,8 +34,9 @@ const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// Whether `address` may be connected to without being allowed by name.
-pub(super) fn is_public(address: IpAddr) -> bool {
+/// Whether an address is on the public internet, and so may be connected to without being allowed by name.
+#[must_use]
+pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => !NOT_PUBLIC_V4
             .iter()

@@ -24,6 +24,7 @@ use super::adapt::define;
 use super::error::CoreError;
 use super::options::{CoreLimits, CoreOptions, WebOptions};
 use crate::{ApprovalNeed, CallContext, Tool, ToolDefinition, ToolError, ToolInput, ToolOutput};
+pub use address::is_public as is_public_address;
 pub use fetch::{HostResolver, SystemResolver};
 use origin::{HostPattern, Origin};
 use text::Kind;
