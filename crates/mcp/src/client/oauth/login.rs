@@ -10,6 +10,7 @@ use reqwest::header::WWW_AUTHENTICATE;
 use rmcp::transport::auth::{
     AuthError, AuthorizationManager, AuthorizationMetadata, OAuthClientConfig,
 };
+use serde_json::{Value, json};
 use url::Url;
 
 use super::callback::{Answer, Callback};
@@ -158,37 +159,44 @@ impl Login {
     }
 }
 
-/// What the server says to a greeting without a token: often where its metadata is.
+/// What the server says to those who show no token: often where its metadata is, and which scopes it
+/// wants. Some servers greet anybody, and turn away only who asks for more.
 async fn challenge(authorization: &Authorization) -> Result<Option<String>, LoginError> {
-    let greeting = serde_json::json!({
-        "jsonrpc": "2.0", "id": 0, "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-11-25", "capabilities": {},
-            "clientInfo": {"name": CLIENT_NAME, "version": env!("CARGO_PKG_VERSION")},
-        },
+    let us = json!({"name": CLIENT_NAME, "version": env!("CARGO_PKG_VERSION")});
+    let greeting = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": us,
     });
+    for (method, params) in [("initialize", greeting), ("tools/list", json!({}))] {
+        let message = json!({"jsonrpc": "2.0", "id": 0, "method": method, "params": params});
+        let challenge = knock(authorization, &message).await?;
+        if challenge.is_some() {
+            return Ok(challenge);
+        }
+    }
+    Ok(None)
+}
+
+async fn knock(
+    authorization: &Authorization,
+    message: &Value,
+) -> Result<Option<String>, LoginError> {
     let net = &authorization.net;
-    let request = net
-        .own()
-        .post(net.trust.server().clone())
-        .headers(net.headers.clone());
+    let request = net.own().post(net.trust.server().clone());
     let request = request
+        .headers(net.headers.clone())
         .header("accept", "application/json, text/event-stream")
         .header("content-type", "application/json")
-        .body(greeting.to_string());
+        .body(message.to_string());
     let response = request.send().await.map_err(|error| {
         let reason = crate::client::http::explain(&error);
         LoginError::Discovery(format!("the server cannot be reached: {reason}"))
     })?;
     let values = response.headers().get_all(WWW_AUTHENTICATE).iter();
-    let values = values.filter_map(|value| value.to_str().ok());
-    let values: Vec<&str> = values.collect();
-    let is_ours = |value: &&&str| value.to_ascii_lowercase().contains("bearer");
-    let value = values
-        .iter()
-        .find(is_ours)
-        .filter(|value| value.len() <= MAX_CHALLENGE_BYTES);
-    Ok(value.map(|value| (*value).to_owned()))
+    let mut values = values.filter_map(|value| value.to_str().ok());
+    let is_ours = |value: &&str| {
+        value.len() <= MAX_CHALLENGE_BYTES && value.to_ascii_lowercase().contains("bearer")
+    };
+    Ok(values.find(is_ours).map(str::to_owned))
 }
 
 /// Checks what the SDK leaves open; gives the issuer.
@@ -326,8 +334,8 @@ fn parameter(address: &Url, name: &str) -> String {
         .unwrap_or_default()
 }
 
-fn texts(fields: &std::collections::HashMap<String, serde_json::Value>, name: &str) -> Vec<String> {
-    let list = fields.get(name).and_then(serde_json::Value::as_array);
+fn texts(fields: &std::collections::HashMap<String, Value>, name: &str) -> Vec<String> {
+    let list = fields.get(name).and_then(Value::as_array);
     let list = list.into_iter().flatten();
     list.filter_map(|value| value.as_str().map(str::to_owned))
         .collect()

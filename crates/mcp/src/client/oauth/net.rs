@@ -14,7 +14,7 @@ use crate::client::http;
 use crate::client::options::HttpEndpoint;
 
 /// How long one request may take.
-const REQUEST_TIME: Duration = Duration::from_secs(10);
+const REQUEST_TIME: Duration = Duration::from_secs(30);
 
 /// The longest answer: metadata of real servers has some 10 KB.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
