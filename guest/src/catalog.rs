@@ -13,7 +13,7 @@ use crate::abi::{CATALOG_MAGIC, PAGE_BYTES, control as at};
 use crate::js::{self, Args, JSValue, Js, Own, Text, Thrown, Val};
 use crate::local::Local;
 use crate::natives::Index;
-use crate::{control, intrinsics};
+use crate::{control, flat, intrinsics};
 
 /// Largest catalog, in bytes.
 const LARGEST_BYTES: u32 = 256 * 1024 * 1024;
@@ -94,8 +94,11 @@ fn entry(index: usize) -> Js<Val> {
     if let Some(Some(made)) = CATALOG.entries.borrow().get(index) {
         return Ok(made.clone());
     }
-    let made = js::parse_json(&mut entry_bytes(index).unwrap_or(b"null").to_vec())?;
-    freeze(&made)?;
+    let json = entry_bytes(index).unwrap_or(b"null");
+    let made = match flat::object(json)? {
+        Some(made) => made,
+        None => frozen(json)?,
+    };
     let mut entries = CATALOG.entries.borrow_mut();
     if entries.len() < count() {
         entries.resize(count(), None);
@@ -103,6 +106,13 @@ fn entry(index: usize) -> Js<Val> {
     if let Some(slot) = entries.get_mut(index) {
         *slot = Some(made.clone());
     }
+    Ok(made)
+}
+
+/// A value of JSON, frozen with all that it holds.
+fn frozen(json: &[u8]) -> Js<Val> {
+    let made = js::parse_json(&mut json.to_vec())?;
+    freeze(&made)?;
     Ok(made)
 }
 

@@ -23,6 +23,7 @@ mod entry;
 mod errors;
 mod exhaustion;
 mod exotic;
+mod flat;
 mod frames;
 mod globals;
 mod inject;

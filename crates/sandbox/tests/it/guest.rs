@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use codecell_sandbox::{
-    Expected, Frame, Guest, Kill, Limits, Method, Program, Settlement, SettlementKind, Slice,
-    SliceEnd, StopHandle, StoredSnapshot, abi::fault,
+    CatalogImage, Expected, Frame, Guest, Kill, Limits, Method, Program, Settlement,
+    SettlementKind, Slice, SliceEnd, StopHandle, StoredSnapshot, abi::fault,
 };
 
 use crate::harness::{
@@ -492,6 +492,34 @@ fn a_catalog_is_there_before_and_after_suspension() {
     let restored = GUESTS.restore(&snapshot, Some(&catalog)).unwrap();
     let (_, slice) = resume(&GUESTS, restored, vec![resolve(calls(&slice)[0], "0")]);
     assert_eq!(value(&slice), "[3000,\"tool2999\"]");
+}
+
+#[test]
+fn every_entry_of_the_catalog_is_its_json_frozen() {
+    let entries = [
+        r#"{"id":"plain","name":"a","description":"x, y: {z}"}"#,
+        r#"{"id":"","name":"é€😀","description":"says \"hi\"\n\\ \ud83d\ude00\u0000"}"#,
+        r#"{"id":"nested","list":[1,{"a":"b"}]}"#,
+        r#"{"a\"b":"escaped key","__proto__":"own"}"#,
+        r#"{ "id" : "spaced" }"#,
+        "{}",
+    ];
+    let catalog = CatalogImage::new(entries).unwrap();
+    let source = body(
+        "const deep = (x) => typeof x !== 'object' || (Object.isFrozen(x) && Object.values(x).every(deep));
+         return [ALL_TOOLS.every(deep), ALL_TOOLS.map((x) => JSON.stringify(x))]",
+    );
+    let with = Program {
+        catalog: Some(&catalog),
+        injection: "{\"allTools\":true}",
+        ..program(&source)
+    };
+    let (_, slice) = eval(&GUESTS, &with);
+    let got: (bool, Vec<String>) = serde_json::from_str(value(&slice)).unwrap();
+    let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert!(got.0);
+    let got: Vec<_> = got.1.iter().map(|text| parsed(text)).collect();
+    assert_eq!(got, entries.map(parsed));
 }
 
 #[test]
