@@ -29,6 +29,7 @@ use super::http;
 use super::limits::ClientLimits;
 use super::lines::Lines;
 use super::message::raw_result;
+use super::news::{self, News};
 use super::oauth;
 use super::options::{Endpoint, HttpTransport, Lifecycle, PoolOptions, ServerOptions};
 use super::process::{Process, Spawned, Tail};
@@ -59,6 +60,7 @@ pub(super) struct Link {
     all_turns: usize,
     withdrawals: TaskTracker,
     stderr: Option<AbortOnDropHandle<()>>,
+    _news: Option<AbortOnDropHandle<()>>,
 }
 
 impl Link {
@@ -326,6 +328,13 @@ async fn greet<T: Transport<RoleClient> + 'static>(
         let unknown = ServerPeerInfo::new(ProtocolVersion::default(), Default::default());
         Arc::new(unknown)
     });
+    let news = news::are_offered(&info).then(|| News {
+        server: Arc::clone(&server),
+        peer: service.peer().clone(),
+        staleness: service.service().staleness.clone(),
+        limits: pool.limits,
+        patience: options.request_timeout,
+    });
     let all_turns = if options.is_parallel {
         pool.limits.max_calls
     } else {
@@ -342,6 +351,7 @@ async fn greet<T: Transport<RoleClient> + 'static>(
         all_turns,
         withdrawals: TaskTracker::new(),
         stderr: None,
+        _news: news.map(|news| AbortOnDropHandle::new(tokio::spawn(news.listen()))),
     })
 }
 

@@ -16,6 +16,7 @@ mod link;
 mod listing;
 mod message;
 mod names;
+mod news;
 pub mod oauth;
 mod operations;
 mod options;

@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 /// The variable that holds the script.
 pub(crate) const SCRIPT: &str = "FAKE_MCP_SCRIPT";
 
+/// Where a notification says which stream it is of.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
 /// The arguments with which the test binary becomes a server: the path of the test function that
 /// calls [`serve_if_asked`].
 pub(crate) fn arguments(test: &str) -> Vec<String> {
@@ -33,6 +36,8 @@ struct Fake {
     /// Notifications so far, for the tool that tells them.
     heard: Vec<Value>,
     tools: Vec<Value>,
+    /// The streams of news that were asked for; the last is open, unless it was hung up.
+    streams: Vec<Value>,
     /// What the client said of itself.
     greeting: Value,
     /// Calls that wait for the answer to a question.
@@ -56,6 +61,7 @@ impl Fake {
             tools: tools.collect(),
             script,
             heard: Vec::new(),
+            streams: Vec::new(),
             greeting: Value::Null,
             asking: Vec::new(),
             rounds: Vec::new(),
@@ -122,6 +128,13 @@ impl Fake {
                     "ttlMs": 0, "cacheScope": "private",
                 }),
             ),
+            "subscriptions/listen" if self.flag("modern") => {
+                self.streams.push(id.clone());
+                let params = json!({
+                    "_meta": {SUBSCRIPTION: id}, "notifications": params["notifications"],
+                });
+                notify("notifications/subscriptions/acknowledged", params);
+            }
             "tools/list" => self.list(id, params, "tools"),
             "resources/list" => self.list(id, params, "resources"),
             "prompts/list" => self.list(id, params, "prompts"),
@@ -218,6 +231,18 @@ impl Fake {
                 id,
                 json!({"content": [], "structuredContent": self.greeting}),
             ),
+            "streams" => result(id, text(self.streams.len().to_string())),
+            "hang_up" => {
+                // What comes now is told to nobody.
+                self.tools
+                    .push(json!({"name": "unheard", "inputSchema": {"type": "object"}}));
+                let stream = self.streams.last().unwrap();
+                result(
+                    stream,
+                    json!({"resultType": "complete", "_meta": {SUBSCRIPTION: stream}}),
+                );
+                result(id, text("hung up".to_owned()));
+            }
             "rounds" => self.round(id, params),
             "twice" => {
                 result(id, text("first".to_owned()));
@@ -270,7 +295,11 @@ impl Fake {
             "grow" => {
                 self.tools
                     .push(json!({"name": "grown", "inputSchema": {"type": "object"}}));
-                notify("notifications/tools/list_changed", json!({}));
+                let params = match self.streams.last() {
+                    Some(stream) => json!({"_meta": {SUBSCRIPTION: stream}}),
+                    None => json!({}),
+                };
+                notify("notifications/tools/list_changed", params);
                 result(id, text("grown".to_owned()));
             }
             "twist" => {

@@ -110,6 +110,44 @@ async fn a_changed_list_is_read_again_and_changed_tools_are_not_called() {
 }
 
 #[tokio::test]
+async fn news_of_the_newest_revision_are_asked_for_and_asked_for_again() {
+    let tools = ["streams", "grow", "hang_up"];
+    let world = World::of("alive", &script(&tools, json!({"modern": true})));
+    let set = world.tools().await;
+    let streams = |at_least: u32| {
+        let (world, set) = (&world, &set);
+        async move {
+            let begun = Instant::now();
+            loop {
+                let text = world.text(set, "streams", json!({})).await;
+                if text.parse::<u32>().unwrap() >= at_least {
+                    return;
+                }
+                assert!(begun.elapsed() < LONG, "no stream");
+            }
+        }
+    };
+    let mut changes = world.pool.changes();
+    let mut changed = async || {
+        let changed = tokio::time::timeout(LONG, changes.changed()).await;
+        changed.unwrap().unwrap();
+        names(&world.tools().await)
+    };
+    streams(1).await;
+    assert_eq!(world.text(&set, "grow", json!({})).await, "grown");
+    assert!(changed().await.contains(&"mcp:alive:grown".to_owned()));
+    assert_eq!(world.text(&set, "hang_up", json!({})).await, "hung up");
+    // The next stream counts as a change: something was missed between the two.
+    streams(2).await;
+    until_has(&mut changed, "mcp:alive:unheard").await;
+}
+
+/// Waits until a tool is there, change by change.
+async fn until_has(changed: &mut impl AsyncFnMut() -> Vec<String>, tool: &str) {
+    while !changed().await.contains(&tool.to_owned()) {}
+}
+
+#[tokio::test]
 async fn a_server_that_nobody_calls_is_stopped_and_started_again() {
     let script = script(&["pid"], json!({}));
     let mut options = PoolOptions::new(vec![server("lazy", &script)]);
