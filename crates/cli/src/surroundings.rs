@@ -35,6 +35,8 @@ pub(crate) struct Surroundings {
     pub(crate) config_override: Option<PathBuf>,
     /// `XDG_CACHE_HOME`, if it is an absolute path.
     pub(crate) cache_home: Option<PathBuf>,
+    /// `SSL_CERT_FILE`: authorities that servers may have their certificates from, besides the known.
+    pub(crate) authorities: Option<PathBuf>,
     /// `CODECELL_LOG`: what is logged to stderr, as a filter.
     pub(crate) log_filter: Option<String>,
     /// The switches `OPENCLAW_DEBUG_CODE_MODE` and `CODECELL_DEBUG_CODE_MODE`.
@@ -63,6 +65,7 @@ impl Surroundings {
             cache_home: variable("XDG_CACHE_HOME")
                 .map(PathBuf::from)
                 .filter(|path| path.is_absolute()),
+            authorities: variable("SSL_CERT_FILE").map(PathBuf::from),
             log_filter: variable("CODECELL_LOG").and_then(|filter| filter.into_string().ok()),
             debug_code_mode: is_on("OPENCLAW_DEBUG_CODE_MODE") || is_on("CODECELL_DEBUG_CODE_MODE"),
             provider_keys: PROVIDER_KEYS

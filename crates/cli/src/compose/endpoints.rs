@@ -95,6 +95,7 @@ impl Endpoints<'_> {
         }
         http.headers.clone_from(headers);
         http.verifies_certificate = *verifies_certificate;
+        http.authorities = self.authorities()?;
         if let Some((chain, key)) = client_certificate {
             let key = key.as_ref().unwrap_or(chain);
             http.client_certificate = Some(ClientCertificate {
@@ -107,6 +108,19 @@ impl Endpoints<'_> {
             http.authorization = Some(Arc::new(authorization));
         }
         Ok(http)
+    }
+
+    /// The authorities of `SSL_CERT_FILE`, as other programs read it.
+    fn authorities(&self) -> Result<Vec<u8>, String> {
+        let Some(path) = &self.base.surroundings.authorities else {
+            return Ok(Vec::new());
+        };
+        std::fs::read(path).map_err(|error| {
+            format!(
+                "cannot read {}, which SSL_CERT_FILE names: {error}; correct or unset it",
+                path.display()
+            )
+        })
     }
 
     fn oauth(&self, oauth: &McpOAuth) -> Result<OAuthOptions, String> {

@@ -156,6 +156,8 @@ pub struct HttpEndpoint {
     pub headers: BTreeMap<String, String>,
     /// Whether the server's certificate is checked.
     pub verifies_certificate: bool,
+    /// Authorities that are trusted besides the known ones, in PEM form.
+    pub authorities: Vec<u8>,
     /// Our certificate chain and its key.
     pub client_certificate: Option<ClientCertificate>,
     /// The login that requests go with.
@@ -170,6 +172,7 @@ impl HttpEndpoint {
             transport: HttpTransport::default(),
             headers: BTreeMap::new(),
             verifies_certificate: true,
+            authorities: Vec::new(),
             client_certificate: None,
             authorization: None,
         }

@@ -1,4 +1,4 @@
-//! TLS to servers: the roots of Mozilla, our certificate if there is one, and the one switch that
+//! TLS to servers: the roots of Mozilla and those of the person, our certificate if there is one, and the one switch that
 //! turns checking off.
 
 use std::sync::Arc;
@@ -25,9 +25,7 @@ pub(super) fn config(endpoint: &HttpEndpoint) -> Result<ClientConfig, StartError
         .with_safe_default_protocol_versions()
         .map_err(|error| broken(&error))?;
     let builder = match endpoint.verifies_certificate {
-        true => builder.with_root_certificates(RootCertStore {
-            roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-        }),
+        true => builder.with_root_certificates(roots(&endpoint.authorities)),
         false => builder
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(Unchecked(provider))),
@@ -39,6 +37,20 @@ pub(super) fn config(endpoint: &HttpEndpoint) -> Result<ClientConfig, StartError
     builder
         .with_client_auth_cert(chain, key)
         .map_err(|error| broken(&error))
+}
+
+/// The known authorities, and those of the person. Of a file that holds many, those that cannot be
+/// read are left out: such files are made by systems, and old ones are in them.
+fn roots(authorities: &[u8]) -> RootCertStore {
+    let mut roots = RootCertStore {
+        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+    };
+    let more = CertificateDer::pem_slice_iter(authorities).filter_map(Result::ok);
+    let (_, refused) = roots.add_parsable_certificates(more);
+    if refused > 0 {
+        tracing::debug!(refused, "some authorities cannot be read");
+    }
+    roots
 }
 
 fn read(

@@ -13,6 +13,7 @@ mod life;
 mod lists;
 mod questions;
 mod support;
+mod tls;
 
 /// No test by itself: here a test binary that was started as a server becomes one.
 #[test]
