@@ -27,6 +27,8 @@ pub struct Listing {
     pub tools: Vec<ToolDefinition>,
     /// Which tools were left out, and why.
     pub left_out: Vec<LeftOut>,
+    /// What else a person should know of it, such as that a list was cut.
+    pub notes: Vec<String>,
     /// Whether it has resources.
     pub has_resources: bool,
     /// Whether it has prompts.
@@ -74,7 +76,12 @@ impl Listing {
         };
         if has_tools(&info.capabilities) {
             let tools = pages(link, limits, &TOOLS).await?;
-            listing.take_tools(tools, server, filter, limits);
+            if let Some(cut) = &tools.cut {
+                let note = format!("its list of tools is not whole: {}", cut.reason);
+                tracing::warn!(server, note, "an MCP server has more than is read of it");
+                listing.notes.push(note);
+            }
+            listing.take_tools(tools.items, server, filter, limits);
         }
         let own = operations::definitions(server, listing.has_resources, listing.has_prompts);
         let own = own.into_iter().filter(|own| !filter.excludes(own.name()));
@@ -175,7 +182,21 @@ const TOOLS: Pages = Pages {
     },
 };
 
-/// All items of a list. A list that repeats a cursor or goes on for ever ends at a bound.
+/// A list, as far as it was read.
+pub(super) struct Paged {
+    pub(super) items: Vec<Value>,
+    /// Where and why reading ended before the list did.
+    pub(super) cut: Option<Cut>,
+}
+
+/// Where a list was cut.
+pub(super) struct Cut {
+    /// The cursor of what comes next.
+    pub(super) cursor: String,
+    pub(super) reason: String,
+}
+
+/// All items of a list. A list that repeats a cursor or goes on for ever is cut at a bound.
 ///
 /// # Errors
 /// Those of its requests, and for a page that is none.
@@ -183,16 +204,18 @@ pub(super) async fn pages(
     link: &Link,
     limits: &ClientLimits,
     list: &Pages,
-) -> Result<Vec<Value>, RequestError> {
+) -> Result<Paged, RequestError> {
     let key = list.key;
     let mut items = Vec::new();
     let mut cursor = None;
     let mut seen = HashSet::new();
     let mut bytes = 0;
-    for _ in 0..limits.max_pages {
+    let reason = loop {
         let page = match link.request((list.request)(cursor.take())).await {
             Ok(page) => page,
-            Err(RequestError::Refused { code, .. }) if code == METHOD_NOT_FOUND => break,
+            Err(RequestError::Refused { code, .. }) if code == METHOD_NOT_FOUND => {
+                break String::new();
+            }
             Err(error) => return Err(error),
         };
         let Value::Object(mut page) = page else {
@@ -207,14 +230,21 @@ pub(super) async fn pages(
             }
             _ => return Err(link.malformed(format!("its list has no array `{key}`"))),
         }
-        let goes_on = cursor
-            .as_ref()
-            .is_some_and(|cursor| seen.insert(cursor.clone()));
-        if !goes_on || bytes > limits.max_list_bytes {
-            break;
+        let Some(next) = &cursor else {
+            break String::new();
+        };
+        if !seen.insert(next.clone()) {
+            break "a page leads back to one that was read".to_owned();
         }
-    }
-    Ok(items)
+        if bytes > limits.max_list_bytes {
+            break format!("it has more than {} bytes", limits.max_list_bytes);
+        }
+        if seen.len() >= limits.max_pages {
+            break format!("it has more than {} pages", limits.max_pages);
+        }
+    };
+    let cut = cursor.map(|cursor| Cut { cursor, reason });
+    Ok(Paged { items, cut })
 }
 
 fn definition(tool: Value, server: &str, limits: &ClientLimits) -> Result<ToolDefinition, String> {

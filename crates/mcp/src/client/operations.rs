@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::error::RequestError;
 use super::limits::ClientLimits;
 use super::link::Link;
-use super::listing::{Pages, pages};
+use super::listing::{Paged, Pages, pages};
 use super::rounds::{self, Round};
 
 /// The definitions of the operations that a server offers.
@@ -134,9 +134,13 @@ async fn list(
     if cursor.is_some() {
         return link.request((list.request)(cursor)).await;
     }
-    let items = pages(link, limits, list).await?;
-    let whole = Map::from_iter([(list.key.to_owned(), Value::Array(items))]);
-    Ok(Value::Object(whole))
+    let Paged { items, cut } = pages(link, limits, list).await?;
+    let mut read = Map::from_iter([(list.key.to_owned(), Value::Array(items))]);
+    if let Some(cut) = cut {
+        // Whoever wants the rest can ask for it.
+        read.insert("nextCursor".to_owned(), Value::String(cut.cursor));
+    }
+    Ok(Value::Object(read))
 }
 
 const RESOURCES: Pages = Pages {

@@ -33,9 +33,39 @@ async fn a_list_without_end_ends_at_a_bound() {
     let world = World::with(options);
     assert_eq!(names(&world.tools().await), ["mcp:endless:a"]);
     let (_, state) = world.pool.states().remove(0);
-    let left_out = &state.listing.unwrap().left_out;
-    assert_eq!(left_out.len(), 19);
-    assert_eq!(left_out[0].reason, "it is listed twice");
+    let listing = state.listing.unwrap();
+    assert_eq!(listing.left_out.len(), 19);
+    assert_eq!(listing.left_out[0].reason, "it is listed twice");
+    assert_eq!(
+        listing.notes,
+        ["its list of tools is not whole: it has more than 20 pages"]
+    );
+}
+
+#[tokio::test]
+async fn a_list_that_is_cut_says_so() {
+    let resources: Vec<_> = (0..9).map(|n| json!({"uri": format!("a:{n}")})).collect();
+    let more = json!({"pageSize": 2, "capabilities": {"tools": {}, "resources": {}}, "resources": resources});
+    let mut options = PoolOptions::new(vec![server(
+        "long",
+        &script(&["a", "b", "c", "d", "e"], more),
+    )]);
+    options.limits.max_list_bytes = 60;
+    let world = World::with(options);
+    let set = world.tools().await;
+    let (_, state) = world.pool.states().remove(0);
+    assert_eq!(
+        state.listing.unwrap().notes,
+        ["its list of tools is not whole: it has more than 60 bytes"]
+    );
+    // What a program lists can be read on from there.
+    let listed = world
+        .details(&set, "mcp:long:resources/list", json!({}))
+        .await;
+    assert_eq!(listed["nextCursor"], "6");
+    let rest = json!({"cursor": "6"});
+    let listed = world.details(&set, "mcp:long:resources/list", rest).await;
+    assert_eq!(listed["resources"][0]["uri"], "a:6");
 }
 
 #[tokio::test]

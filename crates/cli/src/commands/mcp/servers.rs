@@ -203,11 +203,11 @@ fn show(base: &Base, settings: &Settings, tested: &[Tested]) -> Result<(), CliEr
                 base.streams.failure(&format!("hint: {advice}"));
             }
         }
-        let left_out = one
-            .state
-            .listing
-            .iter()
-            .flat_map(|listing| &listing.left_out);
+        let listing = one.state.listing.as_deref();
+        for note in listing.into_iter().flat_map(|listing| &listing.notes) {
+            base.streams.note(&format!("{}: {note}", one.name));
+        }
+        let left_out = listing.into_iter().flat_map(|listing| &listing.left_out);
         for left_out in left_out {
             base.streams.note(&format!(
                 "{}: the tool `{}` is left out: {}",
@@ -271,6 +271,7 @@ fn report(one: &Tested) -> Value {
         "tools": tools,
         "resources": listing.is_some_and(|listing| listing.has_resources),
         "prompts": listing.is_some_and(|listing| listing.has_prompts),
+        "notes": listing.map(|listing| &listing.notes),
         "leftOut": listing.map(|listing| {
             let left_out = listing.left_out.iter();
             left_out
