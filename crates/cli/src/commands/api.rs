@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::args::{ApiArgs, ApproveMode, FilterArgs};
 use crate::compose::Base;
 use crate::compose::runtime::block_on;
-use crate::compose::tooling::Tooling;
+use crate::compose::tooling::{Audience, Tooling};
 use crate::error::{CliError, Exit};
 use crate::escape::one_line;
 
@@ -17,7 +17,14 @@ pub(crate) fn run(base: &Base, args: &ApiArgs) -> Result<Exit, CliError> {
     let settings = base.settings(&[])?;
     let filter = FilterArgs::default();
     let tooling = block_on(async {
-        let tooling = Tooling::build(base, &settings, &filter, ApproveMode::Never, None).await?;
+        let tooling = Tooling::build(
+            base,
+            &settings,
+            &filter,
+            ApproveMode::Never,
+            Audience::Person,
+        )
+        .await?;
         tooling.close_servers().await;
         Ok(tooling)
     })?;

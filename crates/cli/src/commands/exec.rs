@@ -21,7 +21,7 @@ use crate::args::{ExecArgs, RightsArgs};
 use crate::compose::engine::Cells;
 use crate::compose::runtime::{block_on, unavailable};
 use crate::compose::settings::Settings;
-use crate::compose::tooling::Tooling;
+use crate::compose::tooling::{Audience, Tooling};
 use crate::compose::{Base, code_mode, engine, store};
 use crate::error::{CliError, Exit};
 use crate::interrupt::Interrupts;
@@ -96,8 +96,14 @@ impl Errand {
         let settings = Arc::new(settings);
         let store = store::open(&settings)?;
         block_on(async {
-            let tooling =
-                Tooling::build(base, &settings, &rights.filter, rights.approve, None).await?;
+            let tooling = Tooling::build(
+                base,
+                &settings,
+                &rights.filter,
+                rights.approve,
+                Audience::Person,
+            )
+            .await?;
             let ended = self.go(base, &settings, &tooling, store).await;
             tooling.close_servers().await;
             ended

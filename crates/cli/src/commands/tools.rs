@@ -15,7 +15,7 @@ use crate::args::{ApproveMode, FilterArgs, RightsArgs, ToolsArgs, ToolsCommand};
 use crate::compose::Base;
 use crate::compose::runtime::{block_on, unavailable};
 use crate::compose::settings::Settings;
-use crate::compose::tooling::{Tooling, direct_context};
+use crate::compose::tooling::{Audience, Tooling, direct_context};
 use crate::error::{CliError, Exit};
 use crate::escape::{one_line, visible};
 use crate::interrupt::Interrupts;
@@ -47,7 +47,14 @@ pub(crate) fn run(base: &Base, args: ToolsArgs) -> Result<Exit, CliError> {
 fn open(base: &Base, filter: &FilterArgs) -> Result<(Settings, Tooling), CliError> {
     let settings = base.settings(&[])?;
     let tooling = block_on(async {
-        let tooling = Tooling::build(base, &settings, filter, ApproveMode::Never, None).await?;
+        let tooling = Tooling::build(
+            base,
+            &settings,
+            filter,
+            ApproveMode::Never,
+            Audience::Person,
+        )
+        .await?;
         tooling.close_servers().await;
         Ok(tooling)
     })?;
@@ -206,7 +213,14 @@ fn call(base: &Base, id: &str, input: Option<&str>, rights: &RightsArgs) -> Resu
     let args = arguments(input)?;
     let settings = base.settings(&[])?;
     let report = block_on(async {
-        let tooling = Tooling::build(base, &settings, &rights.filter, rights.approve, None).await?;
+        let tooling = Tooling::build(
+            base,
+            &settings,
+            &rights.filter,
+            rights.approve,
+            Audience::Person,
+        )
+        .await?;
         let core = Arc::clone(&tooling.core);
         let interrupts = Interrupts::listen(Arc::clone(&base.streams), move || core.kill_all())
             .map_err(|error| unavailable("to listen for signals", &error))?;

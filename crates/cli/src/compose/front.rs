@@ -1,7 +1,7 @@
 //! What stands behind the MCP front: code mode over the tools of now, one run for each session.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use codecell_catalog::McpServer;
@@ -28,7 +28,6 @@ pub(crate) struct FrontBackend {
     /// Keeps the channel open where there is nobody to tell of changes.
     _silence: watch::Sender<u64>,
     last: Mutex<Option<Known>>,
-    begun: Instant,
 }
 
 /// The catalog of the last look, and how many changes had been told of before it.
@@ -39,12 +38,12 @@ struct Known {
     mark: u64,
 }
 
-/// How long a cell waits for servers whose lists are out of date, or that start again; they join a
-/// later one.
+/// How long a cell waits for servers whose lists are out of date; they join a later one.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// How long after the start of the front cells wait for servers that come up for the first time.
-const FIRST_PATIENCE: Duration = Duration::from_secs(15);
+/// How long whoever comes first waits for a server that comes up for the first time. One that takes
+/// longer joins when it is up, and is not waited for again.
+const FIRST_PATIENCE: Duration = Duration::from_secs(3);
 
 impl FrontBackend {
     /// A backend over these tools.
@@ -67,7 +66,6 @@ impl FrontBackend {
             agent: settings.agent.id.clone(),
             randomness,
             last: Mutex::default(),
-            begun: Instant::now(),
         }
     }
 
@@ -77,8 +75,7 @@ impl FrontBackend {
 
     async fn refresh(&self) {
         if let Some(servers) = &self.tooling.servers {
-            let left = FIRST_PATIENCE.saturating_sub(self.begun.elapsed());
-            servers.refresh_within(left.max(PATIENCE)).await;
+            servers.refresh_within(FIRST_PATIENCE, PATIENCE).await;
         }
     }
 

@@ -45,9 +45,17 @@ pub(crate) struct Tooling {
     pub(crate) approver: Arc<TerminalApprover>,
 }
 
+/// Who is waiting for the tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// A person who ran a command, and waits until every server is up or is known not to come up.
+    Person,
+    /// The clients of the front, who are served at once: servers are only told to start.
+    Clients,
+}
+
 impl Tooling {
-    /// Opens the workspace, brings up the MCP servers, makes the tools and applies policy. Servers
-    /// that take longer than `patience` go on starting; without it each has its own time.
+    /// Opens the workspace, brings up the MCP servers, makes the tools and applies policy.
     ///
     /// # Errors
     ///
@@ -58,7 +66,7 @@ impl Tooling {
         settings: &Settings,
         filter: &FilterArgs,
         approve: ApproveMode,
-        patience: Option<Duration>,
+        audience: Audience,
     ) -> Result<Self, CliError> {
         let core = Arc::new(open_core(base, settings)?);
         let config = &settings.loaded.config;
@@ -66,12 +74,16 @@ impl Tooling {
             .map_err(|error| refused_policy(&error))?;
         let policy = Policy::build(&rules).map_err(|error| refused_policy(&error))?;
         // A front asks through its clients, whoever they are.
-        let has_person = patience.is_some() || base.streams.can_ask();
+        let has_person = audience == Audience::Clients || base.streams.can_ask();
         let can_ask = approve != ApproveMode::Never && has_person;
         let redactor = Redactor::default();
         let servers = servers::open(base, settings, &redactor, can_ask)?;
-        if let Some(pool) = &servers {
-            connect(base, pool, patience).await;
+        match (&servers, audience) {
+            (Some(pool), Audience::Person) => connect(base, pool).await,
+            (Some(pool), Audience::Clients) => {
+                pool.refresh_within(Duration::ZERO, Duration::ZERO).await
+            }
+            (None, _) => {}
         }
         let sources = sources(&core, servers.as_ref());
         let set = ToolSet::build(&sources, &policy).map_err(|error| refused_policy(&error))?;
@@ -152,16 +164,17 @@ impl Tooling {
     }
 }
 
-/// Brings up the servers, and says which of them cannot be used.
-async fn connect(base: &Base, pool: &Pool, patience: Option<Duration>) {
-    match patience {
-        Some(patience) => pool.refresh_within(patience).await,
-        None => pool.refresh().await,
-    }
+/// Brings up the servers, each in its own time, and says which of them cannot be used.
+pub(crate) async fn connect(base: &Base, pool: &Pool) {
+    pool.refresh().await;
     for (name, state) in pool.states() {
         if let Some(reason) = &state.unavailable {
             base.streams
                 .warn(&format!("the MCP server `{name}` is unavailable: {reason}"));
+        }
+        for note in state.listing.iter().flat_map(|listing| &listing.notes) {
+            base.streams
+                .warn(&format!("the MCP server `{name}`: {note}"));
         }
         let left_out = state.listing.iter().flat_map(|listing| &listing.left_out);
         for left_out in left_out {

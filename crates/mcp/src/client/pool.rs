@@ -90,11 +90,15 @@ impl Pool {
         join_all(self.servers.iter().map(|server| server.handle.look())).await;
     }
 
-    /// As [`Pool::refresh`], for so long at most; servers that take longer go on starting, and tell
-    /// when they are up by [`Pool::changes`].
-    pub async fn refresh_within(&self, patience: Duration) {
+    /// As [`Pool::refresh`], but no server is waited for for longer than `patience`, and one that
+    /// comes up for the first time for `first` after it was first asked, in all calls together. What
+    /// takes longer goes on starting, and tells when it is up by [`Pool::changes`].
+    pub async fn refresh_within(&self, first: Duration, patience: Duration) {
         // What is not up yet is named as starting.
-        let _ = tokio::time::timeout(patience, self.refresh()).await;
+        let looks = self.servers.iter().map(|server| {
+            tokio::time::timeout(server.patience(first, patience), server.handle.look())
+        });
+        join_all(looks).await;
     }
 
     /// Brings up one server.

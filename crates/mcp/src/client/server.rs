@@ -5,7 +5,7 @@
 //! that keeps failing is left alone for a while, and whoever asks meanwhile hears why at once.
 
 use std::future::pending;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use codecell_tools::{Tool, ToolDefinition};
@@ -61,6 +61,8 @@ pub(super) struct Handle {
 pub(super) struct Server {
     pub(super) handle: Handle,
     state: Arc<RwLock<ServerState>>,
+    /// When somebody first waited for it.
+    first_look: OnceLock<Instant>,
 }
 
 /// Everything that can happen to a server.
@@ -125,7 +127,23 @@ impl Server {
             up_since: Instant::now(),
             used: Instant::now(),
         };
-        (Self { handle, state }, actor.run())
+        let server = Self {
+            handle,
+            state,
+            first_look: OnceLock::new(),
+        };
+        (server, actor.run())
+    }
+
+    /// How long to wait for it now. It is waited for once until it is up; one that does not come up
+    /// is not waited for again, and holds up nobody.
+    pub(super) fn patience(&self, first: Duration, patience: Duration) -> Duration {
+        let begun = self.first_look.get_or_init(Instant::now);
+        let state = self.state();
+        match state.listing.is_some() && state.unavailable.is_none() {
+            true => patience,
+            false => first.saturating_sub(begun.elapsed()),
+        }
     }
 
     /// What is known now, without waiting.

@@ -5,7 +5,7 @@
 )]
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
@@ -19,6 +19,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Value, json};
 use tokio::sync::watch;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::ask::ElicitingApprover;
 use super::backend::Backend;
@@ -86,6 +87,8 @@ pub(crate) struct Handler {
     front: Arc<Front>,
     door: Door,
     session: Arc<Session>,
+    /// Tells the client of changes, as long as the connection is there.
+    announcing: Mutex<Option<AbortOnDropHandle<()>>>,
 }
 
 impl Handler {
@@ -94,6 +97,7 @@ impl Handler {
             session: Session::unguessable(&front.parts.backend, true),
             front: Arc::clone(front),
             door,
+            announcing: Mutex::default(),
         }
     }
 
@@ -135,8 +139,8 @@ impl Handler {
                     ));
                 };
                 let state = format!("{:032x}", session.backend.random_bits());
-                session.parked.put(state.clone(), call, question);
-                expire(Arc::downgrade(&session));
+                let expiry = expire(Arc::downgrade(&session));
+                session.parked.put(state.clone(), call, question, expiry);
                 let asked = InputRequest::Elicitation(asked);
                 let requests = BTreeMap::from([(QUESTION.to_owned(), asked)]);
                 Ok(InputRequiredResult::new(Some(requests), Some(state)).into())
@@ -194,14 +198,14 @@ impl Handler {
     }
 }
 
-/// Looks after a parked call when its time is over, if its session is still there.
-fn expire(session: WeakSession) {
-    tokio::spawn(async move {
+/// Looks after a parked call when its time is over. Ends with the call that it is for.
+fn expire(session: WeakSession) -> AbortOnDropHandle<()> {
+    AbortOnDropHandle::new(tokio::spawn(async move {
         tokio::time::sleep(super::parked::PATIENCE).await;
         if let Some(session) = session.upgrade() {
             session.parked.sweep();
         }
-    });
+    }))
 }
 
 fn unavailable(error: super::backend::BackendError) -> ErrorData {
@@ -332,7 +336,12 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        announce(context, &self.session);
+        let announcing = announce(context, &self.session);
+        let mut last = self
+            .announcing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *last = Some(announcing);
     }
 }
 
@@ -371,10 +380,13 @@ impl Known {
 
 /// Tells the client of a connection whenever the catalog is another one: what its model was told of
 /// the tools may be out of date, even where the two tools read the same.
-fn announce(context: NotificationContext<RoleServer>, session: &Arc<Session>) {
+fn announce(
+    context: NotificationContext<RoleServer>,
+    session: &Arc<Session>,
+) -> AbortOnDropHandle<()> {
     let session = Arc::downgrade(session);
     let peer = context.peer;
-    tokio::spawn(async move {
+    AbortOnDropHandle::new(tokio::spawn(async move {
         let Some(mut known) = known(&session).await else {
             return;
         };
@@ -383,7 +395,7 @@ fn announce(context: NotificationContext<RoleServer>, session: &Arc<Session>) {
                 return;
             }
         }
-    });
+    }))
 }
 
 async fn known(session: &WeakSession) -> Option<Known> {

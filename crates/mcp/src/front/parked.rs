@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::ask::Question;
 use super::call::Call;
@@ -23,6 +24,8 @@ struct Entry {
     call: Call,
     question: Question,
     due: Instant,
+    /// Comes back when it is due.
+    _expiry: AbortOnDropHandle<()>,
 }
 
 /// The parked calls of one session.
@@ -33,7 +36,13 @@ pub(crate) struct Parked {
 
 impl Parked {
     /// Keeps a call under this state.
-    pub(crate) fn put(&self, state: String, call: Call, question: Question) {
+    pub(crate) fn put(
+        &self,
+        state: String,
+        call: Call,
+        question: Question,
+        expiry: AbortOnDropHandle<()>,
+    ) {
         let due = Instant::now() + PATIENCE;
         let mut gone = Vec::new();
         let mut entries = self.entries();
@@ -46,6 +55,7 @@ impl Parked {
             call,
             question,
             due,
+            _expiry: expiry,
         };
         entries.insert(state, entry);
         drop(entries);

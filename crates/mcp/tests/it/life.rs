@@ -46,6 +46,22 @@ async fn a_broken_server_costs_the_others_nothing() {
 }
 
 #[tokio::test]
+async fn a_server_that_does_not_come_up_is_waited_for_once() {
+    let silent = server("silent", &script(&[], json!({"silent": true})));
+    let good = server("good", &script(&["echo"], json!({})));
+    let world = World::new(vec![silent, good]);
+    let begun = Instant::now();
+    let first = Duration::from_secs(2);
+    // Waiting each time would take a minute.
+    for _ in 0..30 {
+        world.pool.refresh_within(first, first).await;
+    }
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    let states = world.pool.states();
+    assert!(states[0].1.listing.is_none() && states[1].1.listing.is_some());
+}
+
+#[tokio::test]
 async fn a_server_that_dies_leaves_an_unknown_effect_and_comes_back() {
     let world = World::of("frail", &script(&["die", "pid"], json!({})));
     let set = world.tools().await;

@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use codecell_codemode::{OsRandomness, Randomness};
 use codecell_mcp::front::{
@@ -16,13 +15,10 @@ use crate::compose::engine::{self, Cells};
 use crate::compose::front::FrontBackend;
 use crate::compose::runtime::{block_on, unavailable};
 use crate::compose::settings::Settings;
-use crate::compose::tooling::Tooling;
+use crate::compose::tooling::{Audience, Tooling, connect};
 use crate::compose::{Base, code_mode, token};
 use crate::error::{CliError, Exit};
 use crate::interrupt::Interrupts;
-
-/// How long a client is kept waiting for servers that start slowly; they join when they are up.
-pub(crate) const UPSTREAM_PATIENCE: Duration = Duration::from_secs(3);
 
 /// Serves.
 pub(crate) fn run(base: &Base, args: ServeArgs) -> Result<Exit, CliError> {
@@ -34,9 +30,9 @@ pub(crate) fn run(base: &Base, args: ServeArgs) -> Result<Exit, CliError> {
     };
     block_on(async {
         let rights = &args.rights;
-        let patience = Some(UPSTREAM_PATIENCE);
+        let audience = Audience::Clients;
         let tooling =
-            Tooling::build(base, &settings, &rights.filter, rights.approve, patience).await?;
+            Tooling::build(base, &settings, &rights.filter, rights.approve, audience).await?;
         let tooling = tooling.for_others(
             &settings,
             rights.approve,
@@ -44,7 +40,16 @@ pub(crate) fn run(base: &Base, args: ServeArgs) -> Result<Exit, CliError> {
             Arc::clone(&asking.hub) as _,
         );
         let servers = tooling.servers.clone();
-        let ended = serve(base, &settings, args, tooling, asking).await;
+        let telling = async {
+            if let Some(servers) = &servers {
+                connect(base, servers).await;
+            }
+            std::future::pending().await
+        };
+        let ended = tokio::select! {
+            ended = serve(base, &settings, args, tooling, asking) => ended,
+            never = telling => never,
+        };
         if let Some(servers) = servers {
             servers.close().await;
         }

@@ -64,3 +64,24 @@ fn a_change_upstream_is_announced_and_in_the_next_cell() {
         ["MCP.grows.first", "MCP.grows.second"]
     );
 }
+
+#[test]
+fn a_server_that_hangs_or_is_late_holds_up_no_other() {
+    let cli = Cli::with_files(&[("server.sh", SERVER)]);
+    let late = "while [ ! -e grown ]; do sleep 0.05; done; exec sh server.sh";
+    let servers = json!({"mcpServers": {
+        "grows": {"command": "sh", "args": ["server.sh"]},
+        "hangs": {"command": "sleep", "args": ["1000"]},
+        "late": {"command": "sh", "args": ["-c", late]}
+    }});
+    cli.env.write("servers.json", servers.to_string()).unwrap();
+    let mut client = Pipes::connected(&cli, &["--mcp-config", "servers.json"]);
+    assert_eq!(tools_of(&mut client), ["MCP.grows.first"]);
+    cli.env.write("grown", "").unwrap();
+    let whole = ["grows.first", "grows.second", "late.first", "late.second"];
+    let whole = whole.map(|tool| format!("MCP.{tool}"));
+    // Each of the two changes is told of.
+    while tools_of(&mut client) != whole {
+        client.wait_for_method("notifications/tools/list_changed");
+    }
+}
