@@ -38,8 +38,9 @@ use super::signs::Signs;
 /// How long a request may take in all, in request timeouts, if the server keeps reporting progress.
 const PROGRESS_FACTOR: u32 = 10;
 
-/// How long a server at an address may take to say that it does not know `server/discover`.
-const DISCOVER_TIME: Duration = Duration::from_secs(5);
+/// How long a server at an address may take to say that it does not know `server/discover`. Source:
+/// what the SDK waits by default.
+const DISCOVER_TIME: Duration = Duration::from_secs(10);
 
 /// How long telling a server that nobody waits may take.
 const WITHDRAWAL_TIME: Duration = Duration::from_secs(1);
@@ -84,13 +85,19 @@ impl Link {
             (Lifecycle::Auto, Endpoint::Http(endpoint))
                 if endpoint.transport == HttpTransport::Streamable =>
             {
+                let again = modern.clone();
                 let asked = attempt(options, pool, tail, modern);
                 match tokio::time::timeout(DISCOVER_TIME, asked).await {
                     Ok(Ok(link)) => Ok(link),
                     Ok(Err(Attempt::Failed(error @ StartError::Unauthorized(_)))) => {
                         Err(Attempt::Failed(error))
                     }
-                    Ok(Err(_)) | Err(_) => attempt(options, pool, tail, initialize).await,
+                    Ok(Err(_)) => attempt(options, pool, tail, initialize).await,
+                    // It may be slow, and know no other greeting.
+                    Err(_late) => match attempt(options, pool, tail, initialize).await {
+                        Err(Attempt::Refused(_)) => attempt(options, pool, tail, again).await,
+                        answer => answer,
+                    },
                 }
             }
             // A process may end over a request that it does not know.
