@@ -44,6 +44,7 @@ pub fn main() -> ExitCode {
     {
         return codecell_mcp::client::run_guard(rest);
     }
+    codecell_sandbox::limit_arenas();
     ExitCode::from(run(&args) as u8)
 }
 

@@ -12,6 +12,7 @@ use codecell_testkit::soak::{Sample, growth_bytes, soak};
 const MAX_GROWTH_BYTES: u64 = 16 << 20;
 
 fn main() -> ExitCode {
+    codecell_sandbox::limit_arenas();
     let mut numbers = std::env::args()
         .skip(1)
         .filter_map(|word| word.parse().ok());
