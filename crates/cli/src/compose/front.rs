@@ -42,7 +42,7 @@ struct Known {
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// How long whoever comes first waits for a server that comes up for the first time. One that takes
-/// longer joins when it is up, and is not waited for again.
+/// longer joins when it is up, and is not waited for again but by programs that name it.
 const FIRST_PATIENCE: Duration = Duration::from_secs(3);
 
 impl FrontBackend {
@@ -73,9 +73,11 @@ impl FrontBackend {
         Scope::new(&self.owner, &self.agent, &session.key, &session.key)
     }
 
-    async fn refresh(&self) {
+    async fn refresh(&self, words: &str) {
         if let Some(servers) = &self.tooling.servers {
-            servers.refresh_within(FIRST_PATIENCE, PATIENCE).await;
+            let is_wanted = |server: &str| speak_of(words, server);
+            let looked = servers.refresh_within(FIRST_PATIENCE, PATIENCE, is_wanted);
+            looked.await;
         }
     }
 
@@ -103,6 +105,18 @@ impl FrontBackend {
     }
 }
 
+/// Whether these words are about the tools of a server of MCP: they name it as configured, or as a program
+/// spells it.
+fn speak_of(words: &str, server: &str) -> bool {
+    let plain = |text: &str| -> String {
+        let kept = text.chars().filter(char::is_ascii_alphanumeric);
+        kept.map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let mut of_words = words.split(|c: char| !c.is_alphanumeric() && !"_$-".contains(c));
+    let name = plain(server);
+    words.to_ascii_lowercase().contains("mcp") && of_words.any(|word| plain(word) == name)
+}
+
 /// Whether two catalogs say the same.
 fn same(then: &ToolSet, now: &ToolSet) -> bool {
     let servers = |set: &ToolSet| -> Vec<McpServer> {
@@ -114,8 +128,12 @@ fn same(then: &ToolSet, now: &ToolSet) -> bool {
 
 #[async_trait]
 impl Backend for FrontBackend {
-    async fn surface(&self, session: &SessionScope) -> Result<Arc<dyn ModelSurface>, BackendError> {
-        self.refresh().await;
+    async fn surface(
+        &self,
+        session: &SessionScope,
+        words: &str,
+    ) -> Result<Arc<dyn ModelSurface>, BackendError> {
+        self.refresh(words).await;
         let mut options = self.options.clone();
         if !session.may_suspend {
             options.park = Park::Never;
@@ -146,7 +164,7 @@ impl Backend for FrontBackend {
     }
 
     async fn catalog_mark(&self) -> Option<u64> {
-        self.refresh().await;
+        self.refresh("").await;
         self.set().ok().map(|(_, mark)| mark)
     }
 

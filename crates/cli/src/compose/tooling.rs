@@ -81,7 +81,8 @@ impl Tooling {
         match (&servers, audience) {
             (Some(pool), Audience::Person) => connect(base, pool).await,
             (Some(pool), Audience::Clients) => {
-                pool.refresh_within(Duration::ZERO, Duration::ZERO).await
+                let nothing = Duration::ZERO;
+                pool.refresh_within(nothing, nothing, |_| false).await
             }
             (None, _) => {}
         }

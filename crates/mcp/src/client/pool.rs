@@ -91,12 +91,22 @@ impl Pool {
     }
 
     /// As [`Pool::refresh`], but no server is waited for for longer than `patience`, and one that
-    /// comes up for the first time for `first` after it was first asked, in all calls together. What
-    /// takes longer goes on starting, and tells when it is up by [`Pool::changes`].
-    pub async fn refresh_within(&self, first: Duration, patience: Duration) {
+    /// comes up for the first time for `first` after it was first asked, in all calls together. Those
+    /// whose names are wanted have all the time that they are configured to have. What takes longer
+    /// goes on starting, and tells when it is up by [`Pool::changes`].
+    pub async fn refresh_within(
+        &self,
+        first: Duration,
+        patience: Duration,
+        is_wanted: impl Fn(&str) -> bool,
+    ) {
         // What is not up yet is named as starting.
         let looks = self.servers.iter().map(|server| {
-            tokio::time::timeout(server.patience(first, patience), server.handle.look())
+            let patience = match is_wanted(&server.handle.name) {
+                true => Duration::MAX,
+                false => server.patience(first, patience),
+            };
+            tokio::time::timeout(patience, server.handle.look())
         });
         join_all(looks).await;
     }

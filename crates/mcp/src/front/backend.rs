@@ -34,11 +34,16 @@ pub struct BackendError(pub String);
 #[async_trait]
 pub trait Backend: Send + Sync + 'static {
     /// The surface of now: tools, policy and options are taken anew, so that what changed upstream
-    /// shows in the next cell.
+    /// shows in the next cell. `words` are what it is wanted for, such as a program: a server that they
+    /// name is worth waiting for.
     ///
     /// # Errors
     /// When the tools of now make no catalog.
-    async fn surface(&self, scope: &SessionScope) -> Result<Arc<dyn ModelSurface>, BackendError>;
+    async fn surface(
+        &self,
+        scope: &SessionScope,
+        words: &str,
+    ) -> Result<Arc<dyn ModelSurface>, BackendError>;
 
     /// Ends a session: its cells are dropped, its saved results and its lasting answers forgotten.
     fn end_session(&self, scope: &SessionScope);

@@ -155,13 +155,15 @@ impl Handler {
         session: &Arc<Session>,
         request: CallToolRequestParams,
     ) -> Result<Call, ErrorData> {
-        let surface = session.backend.surface(&session.scope).await;
+        let arguments = request.arguments.map_or(Value::Null, Value::Object);
+        let words = ["code", "command"].map(|key| arguments.get(key).and_then(Value::as_str));
+        let words = words.into_iter().flatten().next().unwrap_or_default();
+        let surface = session.backend.surface(&session.scope, words).await;
         let parts = CallParts {
             surface: surface.map_err(unavailable)?,
             session,
             hub: &self.front.parts.hub,
         };
-        let arguments = request.arguments.map_or(Value::Null, Value::Object);
         Ok(Call::start(&request.name, arguments, parts))
     }
 
@@ -190,7 +192,7 @@ impl Handler {
     }
 
     async fn tools(&self, session: &Session) -> Result<ListToolsResult, ErrorData> {
-        let surface = session.backend.surface(&session.scope).await;
+        let surface = session.backend.surface(&session.scope, "").await;
         let tools = surface.map_err(unavailable)?.tools();
         Ok(ListToolsResult::with_all_items(
             tools.iter().map(blocks::tool).collect(),

@@ -85,3 +85,20 @@ fn a_server_that_hangs_or_is_late_holds_up_no_other() {
         client.wait_for_method("notifications/tools/list_changed");
     }
 }
+
+#[test]
+fn a_program_waits_for_a_server_that_it_names() {
+    let cli = Cli::with_files(&[("server.sh", SERVER)]);
+    // Longer than whoever comes first waits for any server.
+    let slow = "sleep 4; exec sh server.sh";
+    let servers = json!({"mcpServers": {
+        "hangs": {"command": "sleep", "args": ["1000"]},
+        "slow-one": {"command": "sh", "args": ["-c", slow]}
+    }});
+    cli.env.write("servers.json", servers.to_string()).unwrap();
+    let mut client = Pipes::connected(&cli, &["--mcp-config", "servers.json"]);
+    let listed = client.exec("return (await API.list('mcp')).files.length");
+    assert_eq!(listed["status"], "completed", "{listed}");
+    let named = client.exec("return typeof MCP.slowOne.first");
+    assert_eq!(named["value"], "function", "{named}");
+}
