@@ -2,6 +2,7 @@
 //! never an effect that nobody tells of.
 
 use std::io::Write as _;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use codecell_codemode::{RowState, SnapshotStore, survey};
@@ -9,7 +10,7 @@ use codecell_protocol::CellResult;
 
 use crate::child::{Job, Trap, Trapped};
 use crate::server::EffectServer;
-use crate::world::{Setup, World, folder, id_of, open, value};
+use crate::world::{Setup, World, folder, id_of, open, places, value};
 
 const CODE: &str = "const go = async token => { try { return await tools.effect({token}) } catch (e) { return e.effectStatus } }; \
     const a = await go('RUN-a'); await yield_control(); const b = await go('RUN-b'); return [a, b]";
@@ -63,6 +64,95 @@ async fn a_full_disk_stops_a_cell_before_it_does_anything_unknown() {
         }
     }
     assert!(failed >= 5, "only {failed} cells met the full disk");
+}
+
+/// A disk of its own with this much room, where the test may mount one.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn new(size: &str) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let size = format!("size={size},mode=700");
+        let mut mount = Command::new("mount");
+        let mount = mount.args(["-t", "tmpfs", "-o", &size, "none"]);
+        let status = mount.arg(folder.path()).stderr(Stdio::null()).status();
+        let is_mounted = status.is_ok_and(|status| status.success());
+        is_mounted.then_some(Self(folder))
+    }
+
+    /// Leaves no room.
+    fn fill(&self) -> std::path::PathBuf {
+        let path = self.0.path().join("filler");
+        let mut file = std::fs::File::create(&path).unwrap();
+        while file.write_all(&[7; 1024]).is_ok() {}
+        path
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _left = Command::new("umount").arg("-l").arg(self.0.path()).status();
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "a test that skips says so")]
+fn small_disk() -> Option<SmallDisk> {
+    let disk = SmallDisk::new("2m");
+    if disk.is_none() {
+        println!("skipped: this user cannot mount a small file system");
+    }
+    disk
+}
+
+/// No trap: the system itself refuses to write.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_disk_that_is_really_full_stops_cells_and_loses_none() {
+    let Some(disk) = small_disk() else { return };
+    let server = EffectServer::start();
+    let setup = || Setup::new(&server.address(), Some(open(disk.0.path())));
+    let world = World::of(setup());
+    let code = "await tools.effect({token: 'before'}); await yield_control(); \
+        return await tools.effect({token: 'after'})";
+    let id = id_of(&world.exec(code).await);
+    let filler = disk.fill();
+    let refused = |result: &CellResult| match result {
+        CellResult::Failed(failed) => assert!(failed.error.contains("disk"), "{}", failed.error),
+        other => panic!("{}", other.model_text().unwrap()),
+    };
+    // What is larger than the free rest of a page of the log cannot be started.
+    let text = "x".repeat(100_000);
+    let started = world
+        .exec(&format!(
+            "await tools.effect({{token: 'full'}}); return '{text}'.length"
+        ))
+        .await;
+    refused(&started);
+    assert_eq!(
+        server.count("full"),
+        0,
+        "nothing was done that is not written down"
+    );
+    world.cells.shutdown().await;
+    drop(world);
+    // A later process finds the cell as it was, once there is room again.
+    std::fs::remove_file(filler).unwrap();
+    let world = World::of(setup());
+    let result = world.wait(&id, None).await;
+    assert_eq!(
+        value(&world.wait_out(result).await),
+        serde_json::json!("ok")
+    );
+    assert_eq!((server.count("before"), server.count("after")), (1, 1));
+}
+
+#[test]
+fn a_store_is_not_made_on_a_full_disk() {
+    let Some(disk) = small_disk() else { return };
+    disk.fill();
+    let random = Arc::new(codecell_codemode::OsRandomness::new().unwrap());
+    let refused = codecell_store::SqliteStore::open(&places(disk.0.path()), random);
+    let refused = refused.err().map(|error| error.to_string());
+    assert!(refused.is_some(), "it was made");
 }
 
 #[test]

@@ -102,3 +102,26 @@ fn a_program_waits_for_a_server_that_it_names() {
     let named = client.exec("return typeof MCP.slowOne.first");
     assert_eq!(named["value"], "function", "{named}");
 }
+
+#[test]
+fn images_and_sound_of_a_server_arrive_as_what_they_are() {
+    let cli = with_server();
+    let args = ["--mcp-config", "servers.json", "--approve", "always"];
+    let mut client = Pipes::connected(&cli, &args);
+    let id = client.send_exec("return (await MCP.grows.first()).content");
+    let answer = client.answer(id);
+    let blocks = &answer["result"]["content"];
+    let shown =
+        |block: &serde_json::Value| json!([block["type"], block["mimeType"], block["data"]]);
+    assert_eq!(shown(&blocks[1]), json!(["image", "image/png", "AAEC"]));
+    assert_eq!(shown(&blocks[2]), json!(["audio", "audio/wav", "AwQF"]));
+    let value = &answer["result"]["structuredContent"]["value"];
+    assert_eq!(
+        (&value[1]["type"], &value[1]["bytes"]),
+        (&json!("audio"), &json!(3))
+    );
+    assert!(value[1].get("data").is_none(), "{value}");
+    // Only what is passed on: a program that heard it and says nothing of it shows nothing.
+    let id = client.send_exec("await MCP.grows.first(); return 1");
+    assert!(client.answer(id)["result"]["content"].get(1).is_none());
+}
