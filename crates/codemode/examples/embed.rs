@@ -86,10 +86,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         language: None,
     };
     let outcome = code_mode.exec(input, &run, "call-1".into()).await;
-    std::io::Write::write_all(
-        &mut std::io::stdout(),
-        outcome.result.model_text()?.as_bytes(),
-    )?;
+    let text = outcome.result.model_text()? + "\n";
+    std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes())?;
     code_mode.shutdown().await;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The C library's heap under guest threads, which come and go.
 //!
 //! glibc gives threads arenas of their own, eight for each processor, and what was freed in one is of no
-//! use in another: a process that runs many cells holds three times the memory it needs, and slowly more.
+//! use in another: a process that runs many cells holds several times the memory it needs, and slowly more.
 
 /// Lets this process have no more arenas than processors. For a program to call before it starts threads;
 /// a library leaves the heap to the program. Does nothing where the C library is another.

@@ -53,6 +53,18 @@ impl Redactor {
         }
     }
 
+    /// Registers the value of a setting if its name says that it is secret, as of a header or of a variable
+    /// of the environment; of `Bearer TOKEN` the token alone, too.
+    pub fn register_named(&self, name: &str, value: &str) {
+        if !names_a_secret(name) {
+            return;
+        }
+        self.register(value);
+        if let Some((_, last)) = value.rsplit_once(' ') {
+            self.register(last);
+        }
+    }
+
     /// Forgets a registered value, such as a token that ended long ago.
     pub fn forget(&self, secret: &str) {
         let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
@@ -132,6 +144,16 @@ mod tests {
     use serde_json::json;
 
     use super::Redactor;
+
+    #[test]
+    fn settings_are_secret_by_their_names() {
+        let redactor = Redactor::default();
+        redactor.register_named("Authorization", "Bearer abcdefgh");
+        redactor.register_named("GITHUB_TOKEN", "ghp_12345");
+        redactor.register_named("LOG_LEVEL", "verbose");
+        let clean = redactor.text("Bearer abcdefgh, abcdefgh, ghp_12345, Bearer, verbose");
+        assert_eq!(clean, "[redacted], [redacted], [redacted], Bearer, verbose");
+    }
 
     #[test]
     fn keys_and_registered_values_go_and_the_rest_stays() {

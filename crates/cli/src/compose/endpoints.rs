@@ -32,6 +32,11 @@ impl Endpoints<'_> {
     /// One server; one that cannot be reached from here says why.
     pub(crate) fn server(&self, name: &str, server: &McpServerOptions) -> ServerOptions {
         let ms = |ms: Option<u64>, default| ms.map_or(default, Duration::from_millis);
+        let (McpEndpoint::Command { env: told, .. } | McpEndpoint::Url { headers: told, .. }) =
+            &server.endpoint;
+        for (name, value) in told {
+            self.redactor.register_named(name, value);
+        }
         let endpoint = match &server.endpoint {
             McpEndpoint::Command {
                 command,
