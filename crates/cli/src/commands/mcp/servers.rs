@@ -236,12 +236,12 @@ fn advice(settings: &Settings, one: &Tested) -> Option<String> {
             one.name
         ),
         McpEndpoint::Url { .. } => {
-            let is_login_missing = matches!(&server.endpoint, McpEndpoint::Url { oauth: None, .. })
-                && one
-                    .state
-                    .unavailable
-                    .as_deref()
-                    .is_some_and(|why| why.starts_with("it asks for"));
+            let why = one.state.unavailable.as_deref().unwrap_or_default();
+            if why.contains("codecell mcp login") {
+                return None;
+            }
+            let has_no_oauth = matches!(&server.endpoint, McpEndpoint::Url { oauth: None, .. });
+            let is_login_missing = has_no_oauth && why.starts_with("it asks for");
             if is_login_missing {
                 return Some(format!(
                     "put a token into its headers, or set mcp.servers.{}.auth to \"oauth\" and run codecell mcp login",
