@@ -170,3 +170,60 @@ fn expand_home(base: &Base, path: &str) -> PathBuf {
         _ => PathBuf::from(path),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use clap::Parser as _;
+    use codecell_tools::Redactor;
+
+    use super::Endpoints;
+    use crate::args::Cli;
+    use crate::compose::Base;
+    use crate::streams::{StreamOptions, Streams, Volume};
+    use crate::surroundings::Surroundings;
+
+    const CONFIG: &str = r#"{"mcp": {"servers": {
+        "near": {"command": "near", "env": {"NEAR_TOKEN": "token-of-near", "LOG_LEVEL": "debugging"}},
+        "far": {"url": "https://far.example/mcp", "headers": {"Authorization": "Bearer token-of-far"}},
+    }}}"#;
+
+    fn base(folder: &std::path::Path) -> Base {
+        let config = folder.join("codecell.json");
+        std::fs::write(&config, CONFIG).expect("a file");
+        let mut surroundings = Surroundings::of_process().expect("surroundings");
+        surroundings.folder = folder.to_owned();
+        surroundings.state_override = Some(folder.to_owned());
+        surroundings.config_override = Some(config);
+        Base {
+            global: Cli::parse_from(["codecell", "doctor"]).global,
+            surroundings,
+            streams: Arc::new(Streams::new(StreamOptions {
+                volume: Volume::Quiet,
+                json: false,
+                no_color: true,
+            })),
+        }
+    }
+
+    #[test]
+    fn what_is_configured_as_a_secret_is_known_to_the_redactor() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let base = base(folder.path());
+        let settings = base.settings(&[]).expect("settings");
+        let redactor = Redactor::default();
+        let endpoints = Endpoints {
+            base: &base,
+            settings: &settings,
+            redactor: &redactor,
+        };
+        for (name, server) in settings.loaded.config.mcp_servers() {
+            endpoints.server(name, server);
+        }
+        assert_eq!(
+            redactor.text("token-of-near, debugging, token-of-far"),
+            "[redacted], debugging, [redacted]"
+        );
+    }
+}

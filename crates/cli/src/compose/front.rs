@@ -76,8 +76,9 @@ impl FrontBackend {
     async fn refresh(&self, words: &str) {
         if let Some(servers) = &self.tooling.servers {
             let is_wanted = |server: &str| speak_of(words, server);
-            let looked = servers.refresh_within(FIRST_PATIENCE, PATIENCE, is_wanted);
-            looked.await;
+            servers
+                .refresh_within(FIRST_PATIENCE, PATIENCE, is_wanted)
+                .await;
         }
     }
 
@@ -170,5 +171,28 @@ impl Backend for FrontBackend {
 
     fn random_bits(&self) -> u128 {
         self.randomness.bits()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::speak_of;
+
+    #[test]
+    fn words_speak_of_the_servers_that_they_name() {
+        for (words, server, expected) in [
+            ("await MCP.github.issues()", "github", true),
+            ("await MCP.GitHub.issues()", "git-hub", true),
+            ("await MCP['git-hub'].issues()", "git-hub", true),
+            ("const {git_hub} = MCP;", "git-hub", true),
+            ("API.read('mcp/github.d.ts')", "github", true),
+            ("await MCP.gitlab.issues()", "github", false),
+            ("await MCP.githubber.issues()", "github", false),
+            ("await MCP.git.hub()", "github", false),
+            ("await tools.read({path: 'github'})", "github", false),
+            ("", "github", false),
+        ] {
+            assert_eq!(speak_of(words, server), expected, "{words} of {server}");
+        }
     }
 }

@@ -5,7 +5,8 @@
 
 use codecell_tools::MidCallApprovals;
 use codecell_tools::approval::{Choice, Field, FieldKind, Form, FormAnswer, escape_for_display};
-use serde_json::{Map, Value, json};
+use rmcp::model::{ElicitResult, ElicitationAction};
+use serde_json::{Map, Value};
 
 /// The longest message, in characters.
 const MAX_MESSAGE_CHARS: usize = 2_000;
@@ -88,12 +89,15 @@ fn form(server: &str, params: &Value) -> Result<Form, String> {
 }
 
 /// The result of an `elicitation/create`. Nobody to ask is a no.
-pub(super) fn result(answer: FormAnswer) -> Value {
-    match answer {
-        FormAnswer::Filled(content) => json!({"action": "accept", "content": content}),
-        FormAnswer::Declined | FormAnswer::Unavailable => json!({"action": "decline"}),
-        FormAnswer::Cancelled => json!({"action": "cancel"}),
-    }
+pub(super) fn result(answer: FormAnswer) -> ElicitResult {
+    let (action, content) = match answer {
+        FormAnswer::Filled(content) => (ElicitationAction::Accept, Some(content)),
+        FormAnswer::Declined | FormAnswer::Unavailable => (ElicitationAction::Decline, None),
+        FormAnswer::Cancelled => (ElicitationAction::Cancel, None),
+    };
+    let mut result = ElicitResult::new(action);
+    result.content = content.map(Value::Object);
+    result
 }
 
 fn field(name: &str, schema: &Value, is_required: bool) -> Result<Field, String> {
@@ -246,6 +250,8 @@ fn split(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn of(properties: Value) -> Result<Form, String> {

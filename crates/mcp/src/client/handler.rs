@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use codecell_tools::approval::FormAnswer;
 #[expect(deprecated, reason = "servers of the older revisions log")]
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
-    ElicitationCapability, FormElicitationCapability, Implementation, LoggingLevel,
-    LoggingMessageNotificationParam, ProgressNotificationParam, ProtocolVersion,
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCapability,
+    FormElicitationCapability, Implementation, LoggingLevel, LoggingMessageNotificationParam,
+    ProgressNotificationParam, ProtocolVersion,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, ErrorData, RoleClient};
@@ -82,14 +82,7 @@ impl ClientHandler for Handler {
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let params = serde_json::to_value(&request).unwrap_or_default();
-        let (action, content) = match self.ask(&params, &context.ct).await {
-            FormAnswer::Filled(content) => (ElicitationAction::Accept, Some(content)),
-            FormAnswer::Declined | FormAnswer::Unavailable => (ElicitationAction::Decline, None),
-            FormAnswer::Cancelled => (ElicitationAction::Cancel, None),
-        };
-        let mut result = ElicitResult::new(action);
-        result.content = content.map(Value::Object);
-        Ok(result)
+        Ok(forms::result(self.ask(&params, &context.ct).await))
     }
 
     async fn on_progress(

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use codecell_tools::MidCallApprovals;
 use rmcp::model::{ClientRequest, InputResponses, ProtocolVersion};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::error::RequestError;
 use super::forms;
@@ -98,9 +98,10 @@ async fn answer(
 ) -> Result<Value, RequestError> {
     let params = request.get("params").unwrap_or(&Value::Null);
     match request.get("method").and_then(Value::as_str) {
-        Some("elicitation/create") => Ok(forms::result(
-            forms::ask(link.server(), params, person).await,
-        )),
+        Some("elicitation/create") => {
+            let answer = forms::ask(link.server(), params, person).await;
+            Ok(json!(forms::result(answer)))
+        }
         Some(method @ ("sampling/createMessage" | "roots/list")) => Err(RequestError::NotOffered {
             server: link.server().to_owned(),
             method: method.to_owned(),
