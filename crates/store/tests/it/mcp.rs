@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 
 use crate::child::{Job, Trap};
 use crate::replay::Collected;
-use crate::server::{self, EffectServer};
-use crate::world::{Person, Setup, World, folder, id_of, open, value};
+use crate::server;
+use crate::world::{Person, Places, Setup, World, open, value};
 
 /// What the servers offer, if nothing is taken away.
 pub(crate) const MEMBERS: [&str; 8] = [
@@ -116,49 +116,6 @@ pub(crate) fn source(server: &str, members: &[&str]) -> Servers {
         }) as Arc<dyn Tool>
     };
     Servers(members.iter().map(tool).collect())
-}
-
-/// A store in a folder of its own, and the server that counts.
-struct Places {
-    _keep: tempfile::TempDir,
-    path: std::path::PathBuf,
-    server: EffectServer,
-}
-
-impl Places {
-    fn new() -> Self {
-        let (keep, path) = folder();
-        Self {
-            _keep: keep,
-            path,
-            server: EffectServer::start(),
-        }
-    }
-
-    fn setup(&self) -> Setup {
-        let store: Arc<dyn SnapshotStore> = open(&self.path);
-        Setup::new(&self.server.address(), Some(store))
-    }
-
-    /// Runs a program up to its first suspension, and ends the process.
-    async fn suspended(&self, code: &str) -> String {
-        let world = World::of(self.setup());
-        let id = id_of(&world.exec(code).await);
-        world.cells.shutdown().await;
-        id
-    }
-
-    /// What a later process gives, whose servers offer these.
-    async fn later(&self, id: &str, members: &[&'static str]) -> CellResult {
-        let world = World::of(Setup {
-            mcp: members.to_vec(),
-            ..self.setup()
-        });
-        let result = world.wait(id, None).await;
-        let result = world.wait_out(result).await;
-        world.cells.shutdown().await;
-        result
-    }
 }
 
 fn effects(result: &CellResult) -> Option<&Effects> {

@@ -1,53 +1,16 @@
 //! Cells that another process goes on with: a world that is shut down, and one over the same store.
 
-use std::sync::Arc;
-
-use codecell_codemode::{CodeModeOptions, SnapshotStore};
+use codecell_codemode::CodeModeOptions;
 use codecell_protocol::{CellResult, FailureKind};
 use codecell_tools::{Policy, PolicyOptions, PolicyRules};
 use serde_json::json;
 
-use crate::server::EffectServer;
-use crate::world::{Setup, World, folder, id_of, open, value};
+use crate::world::{Places, Setup, World, id_of, value};
 
 fn kind(result: &CellResult) -> FailureKind {
     match result.failure_kind() {
         Some(kind) => kind,
         None => panic!("no failure: {}", serde_json::to_string(result).unwrap()),
-    }
-}
-
-struct Places {
-    _keep: tempfile::TempDir,
-    path: std::path::PathBuf,
-    server: EffectServer,
-}
-
-impl Places {
-    fn new() -> Self {
-        let (keep, path) = folder();
-        Self {
-            _keep: keep,
-            path,
-            server: EffectServer::start(),
-        }
-    }
-
-    fn setup(&self) -> Setup {
-        let store: Arc<dyn SnapshotStore> = open(&self.path);
-        Setup::new(&self.server.address(), Some(store))
-    }
-
-    fn world(&self) -> World {
-        World::of(self.setup())
-    }
-
-    /// Runs a program up to its first suspension, and ends the process.
-    async fn suspended(&self, code: &str) -> String {
-        let world = self.world();
-        let id = id_of(&world.exec(code).await);
-        world.cells.shutdown().await;
-        id
     }
 }
 

@@ -18,6 +18,7 @@ use codecell_tools::{
 };
 use serde_json::{Value, json};
 
+use crate::server::EffectServer;
 use crate::{mcp, server};
 
 /// Where the store of a folder lies.
@@ -31,6 +32,53 @@ pub(crate) fn places(folder: &Path) -> StorePlaces {
 pub(crate) fn open(folder: &Path) -> Arc<SqliteStore> {
     let random = Arc::new(OsRandomness::new().unwrap());
     Arc::new(SqliteStore::open(&places(folder), random).unwrap())
+}
+
+/// A folder for a store, and the server whose world is changed.
+pub(crate) struct Places {
+    _keep: tempfile::TempDir,
+    pub(crate) path: PathBuf,
+    pub(crate) server: EffectServer,
+}
+
+impl Places {
+    pub(crate) fn new() -> Self {
+        let (keep, path) = folder();
+        Self {
+            _keep: keep,
+            path,
+            server: EffectServer::start(),
+        }
+    }
+
+    pub(crate) fn setup(&self) -> Setup {
+        let store: Arc<dyn SnapshotStore> = open(&self.path);
+        Setup::new(&self.server.address(), Some(store))
+    }
+
+    pub(crate) fn world(&self) -> World {
+        World::of(self.setup())
+    }
+
+    /// Runs a program up to its first suspension, and ends the process.
+    pub(crate) async fn suspended(&self, code: &str) -> String {
+        let world = self.world();
+        let id = id_of(&world.exec(code).await);
+        world.cells.shutdown().await;
+        id
+    }
+
+    /// What a later process gives, whose servers offer these.
+    pub(crate) async fn later(&self, id: &str, members: &[&'static str]) -> CellResult {
+        let world = World::of(Setup {
+            mcp: members.to_vec(),
+            ..self.setup()
+        });
+        let result = world.wait(id, None).await;
+        let result = world.wait_out(result).await;
+        world.cells.shutdown().await;
+        result
+    }
 }
 
 /// `effect {token, delayMs?}` asks the server; `look {}` only reads; `nap {ms}` reads slowly.
