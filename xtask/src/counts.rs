@@ -2,15 +2,18 @@
 //! machine disturbs, where a clock would be.
 //!
 //! `codecell-counts` runs a path under callgrind once and some times more; the difference divided by the
-//! further times is what one costs. The committed counts are in `bench/counts.json`. The gate fails above
-//! [`MARGIN_PERCENT`], and asks for a commit of the better count below it. Counts belong to a version of the
-//! compiler and to the processor's extensions, so that a new compiler means new counts.
+//! further times is what one costs. What runs in the guest is counted by the WebAssembly runtime
+//! ([`guest_counts`]). The committed counts are in `bench/counts.json`. The gate fails above
+//! [`MARGIN_PERCENT`], and asks for a commit of the better count below it. Counts of the host belong to a version
+//! of the compiler and to the processor's extensions, so that a new compiler means new counts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+
+use crate::guest_counts;
 
 /// How far a count may be from the committed one. Seeds of hash tables and addresses move some paths by
 /// about one percent.
@@ -22,7 +25,7 @@ const FURTHER: u64 = 10;
 /// The committed counts, from the root.
 const FILE: &str = "bench/counts.json";
 
-/// Instructions of one run of each path, by name.
+/// Instructions of one run of each path, or pages, by name.
 type Counts = BTreeMap<String, u64>;
 
 /// Counts, and compares with the committed counts or writes them.
@@ -35,7 +38,8 @@ pub(crate) fn run(root: &Path, write: bool) -> Result<()> {
         return Ok(());
     }
     let program = build(root)?;
-    let counts = count_all(&program)?;
+    let mut counts = count_all(&program)?;
+    counts.extend(guest_counts::count_all()?);
     let file = root.join(FILE);
     if write {
         let text = serde_json::to_string_pretty(&counts)? + "\n";
@@ -53,9 +57,9 @@ fn judge(counts: &Counts, committed: &Counts) -> Result<()> {
             bail!("{name} has no committed count: cargo xtask counts --write");
         };
         let percent = (*count as f64 / *before as f64 - 1.0) * 100.0;
-        println!("{name:<44} {count:>12} {percent:>+6.1} %");
+        println!("{name:<56} {count:>12} {percent:>+6.1} %");
         if percent > MARGIN_PERCENT {
-            worse.push(format!("{name} costs {percent:.1} % more instructions"));
+            worse.push(format!("{name} costs {percent:.1} % more"));
         } else if percent < -MARGIN_PERCENT {
             println!("  better: commit it, with cargo xtask counts --write");
         }

@@ -16,8 +16,10 @@
 
 mod build;
 mod counts;
+mod driver;
 mod graph;
 mod guest;
+mod guest_counts;
 mod image;
 mod lock;
 mod mutants;
