@@ -1,7 +1,7 @@
 //! The snapshot of a suspended cell while it is held in memory: raw for a moment, then compressed.
 //!
-//! Few are raw at a time: beyond [`RAW_TOTAL_BYTES`] a snapshot is compressed before its suspension
-//! is answered, so that a crowd of cells never weighs more than its compressed size and a constant.
+//! Few are raw at a time: beside others, beyond [`RAW_TOTAL_BYTES`], a snapshot is compressed before its
+//! suspension is answered, so that a crowd of cells never weighs more than its compressed size and a constant.
 //!
 //! The bytes that it takes are counted for the process for exactly as long as it is held.
 
@@ -15,8 +15,11 @@ use crate::services::Services;
 /// How long a snapshot stays raw: a `wait` that follows at once need not undo a compression.
 const RAW_FOR: Duration = Duration::from_millis(20);
 
-/// Raw snapshots of the process together, in bytes.
+/// Raw snapshots of the process together, in bytes, where there are several.
 const RAW_TOTAL_BYTES: u64 = 128 << 10;
+
+/// A raw snapshot that is the only one of the process, in bytes.
+const RAW_ALONE_BYTES: u64 = 4 << 20;
 
 enum Form {
     Raw(Arc<Snapshot>),
@@ -36,16 +39,16 @@ impl Held {
     pub(crate) fn hold(services: &Arc<Services>, snapshot: Snapshot) -> Arc<Self> {
         let raw_bytes = snapshot.raw_bytes();
         services.add_suspended_bytes(raw_bytes);
-        services.add_raw_snapshot_bytes(raw_bytes);
+        let others = services.add_raw_snapshot_bytes(raw_bytes);
         let held = Arc::new(Self {
             services: Arc::clone(services),
             form: Mutex::new(Form::Raw(Arc::new(snapshot))),
             raw_bytes,
         });
-        if services.raw_snapshot_bytes() > RAW_TOTAL_BYTES {
-            held.compress();
-        } else {
+        if may_stay_raw(others, raw_bytes) {
             held.compress_later();
+        } else {
+            held.compress();
         }
         held
     }
@@ -158,6 +161,16 @@ impl Held {
     }
 }
 
+/// Whether a snapshot of so many bytes may stay raw for a moment, beside others of so many.
+fn may_stay_raw(others: u64, raw_bytes: u64) -> bool {
+    let most = if others == 0 {
+        RAW_ALONE_BYTES
+    } else {
+        RAW_TOTAL_BYTES
+    };
+    others.saturating_add(raw_bytes) <= most
+}
+
 impl Form {
     fn bytes(&self) -> u64 {
         match self {
@@ -171,5 +184,26 @@ impl Form {
 impl Drop for Held {
     fn drop(&mut self) {
         self.replace(Form::Taken);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_large_snapshot_stays_raw_and_a_crowd_does_not() {
+        for (others, raw_bytes, expected) in [
+            (0, RAW_ALONE_BYTES, true),
+            (0, RAW_ALONE_BYTES + 1, false),
+            (1, RAW_TOTAL_BYTES - 1, true),
+            (1, RAW_TOTAL_BYTES, false),
+        ] {
+            assert_eq!(
+                may_stay_raw(others, raw_bytes),
+                expected,
+                "{raw_bytes} beside {others}"
+            );
+        }
     }
 }

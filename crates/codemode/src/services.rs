@@ -177,17 +177,13 @@ impl Services {
         self.suspended_bytes.fetch_sub(bytes, Ordering::AcqRel);
     }
 
-    pub(crate) fn add_raw_snapshot_bytes(&self, bytes: u64) {
-        self.raw_snapshot_bytes.fetch_add(bytes, Ordering::AcqRel);
+    /// Counts a snapshot that is not compressed, and gives the bytes of the others.
+    pub(crate) fn add_raw_snapshot_bytes(&self, bytes: u64) -> u64 {
+        self.raw_snapshot_bytes.fetch_add(bytes, Ordering::AcqRel)
     }
 
     pub(crate) fn sub_raw_snapshot_bytes(&self, bytes: u64) {
         self.raw_snapshot_bytes.fetch_sub(bytes, Ordering::AcqRel);
-    }
-
-    /// Bytes of the snapshots that are not compressed.
-    pub(crate) fn raw_snapshot_bytes(&self) -> u64 {
-        self.raw_snapshot_bytes.load(Ordering::Acquire)
     }
 
     /// Bytes of the snapshots that are held.
