@@ -100,11 +100,11 @@ impl Printer {
             out.push_str("{}");
             return;
         }
-        if depth >= self.max_depth {
+        let shown = object.properties.len().min(self.max_members);
+        if depth >= self.max_depth || shown == 0 {
             let _ = write!(out, "{{ /* {total} fields */ }}");
             return;
         }
-        let shown = object.properties.len().min(self.max_members);
         out.push_str("{ ");
         for (at, property) in object.properties[..shown].iter().enumerate() {
             out.push_str(if at > 0 { "; " } else { "" });

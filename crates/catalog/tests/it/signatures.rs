@@ -162,3 +162,12 @@ fn real_tools_have_real_signatures() {
         }
     }
 }
+
+#[test]
+fn names_that_are_too_long_to_be_shown_are_counted() {
+    let name = "n".repeat(MAX_SIGNATURE_CHARS);
+    let none = json!({"properties": {&*name: {"type": "string"}}});
+    assert_eq!(input_signature(&none), "{ /* 1 fields */ }");
+    let some = json!({"properties": {"a": {"type": "string"}, &*name: {"type": "string"}}});
+    assert_eq!(input_signature(&some), "{ a?: string; /* 1 more */ }");
+}

@@ -32,7 +32,8 @@ use parse::{Action, FilePatch, parse};
 #[doc(hidden)]
 pub fn patch_paths(text: &str) -> Result<Vec<String>, String> {
     let files = parse(text).map_err(|error| error.to_string())?;
-    Ok(files.into_iter().map(|file| file.path).collect())
+    let paths = files.iter().flat_map(FilePatch::paths);
+    Ok(paths.map(str::to_owned).collect())
 }
 
 #[derive(Deserialize)]

@@ -139,6 +139,12 @@ pub(super) fn parse(text: &str) -> Result<Vec<FilePatch>, CoreError> {
             "the patch names no file: give a unified diff with --- and +++ lines, or the form that begins with *** Begin Patch".to_owned(),
         ));
     }
+    if files.iter().flat_map(FilePatch::paths).any(str::is_empty) {
+        return Err(CoreError::Patch(
+            "the patch names a file whose path is empty; give every path, relative to the workspace"
+                .to_owned(),
+        ));
+    }
     if files.len() > MAX_FILES {
         return Err(CoreError::Patch(format!(
             "the patch names more than {MAX_FILES} files; split it"

@@ -247,6 +247,14 @@ async fn what_cannot_be_understood_is_refused_with_its_line() {
             "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+b\n--- f\n+++ f\n@@ -1 +1 @@\n-a\n+c\n",
             "the patch names `f` twice; put all its hunks under one header. Nothing was changed",
         ),
+        (
+            "--- a/\n+++ b/\n@@ -1 +1 @@\n-a\n+b\n",
+            "the patch names a file whose path is empty; give every path, relative to the workspace",
+        ),
+        (
+            "diff --git a/f b/g\nrename from f\nrename to \n",
+            "the patch names a file whose path is empty; give every path, relative to the workspace",
+        ),
     ];
     for (patch, expected) in cases {
         let error = bench
