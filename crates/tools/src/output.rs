@@ -196,6 +196,39 @@ pub fn json_bytes(value: &Value) -> usize {
     counter.0
 }
 
+/// How long `value` is as compact JSON, in bytes, if that is more than `max_bytes`.
+///
+/// Counting takes as long as printing, so a bound that is quick to find is asked first.
+#[must_use]
+pub(crate) fn json_bytes_above(value: &Value, max_bytes: usize) -> Option<usize> {
+    if most_json_bytes(value) <= max_bytes {
+        return None;
+    }
+    let bytes = json_bytes(value);
+    (bytes > max_bytes).then_some(bytes)
+}
+
+/// The longest text of a number of JSON, in bytes, with some to spare.
+const NUMBER_BYTES: usize = 32;
+
+/// At least as many bytes as `value` has as compact JSON: as if everything in its texts were escaped.
+fn most_json_bytes(value: &Value) -> usize {
+    let text = |text: &str| text.len().saturating_mul(6).saturating_add(2);
+    match value {
+        Value::Null | Value::Bool(_) => 5,
+        Value::Number(_) => NUMBER_BYTES,
+        Value::String(inner) => text(inner),
+        Value::Array(items) => items.iter().fold(2, |sum: usize, item| {
+            sum.saturating_add(most_json_bytes(item)).saturating_add(1)
+        }),
+        Value::Object(fields) => fields.iter().fold(2, |sum: usize, (key, field)| {
+            sum.saturating_add(text(key))
+                .saturating_add(most_json_bytes(field))
+                .saturating_add(2)
+        }),
+    }
+}
+
 struct Counter(usize);
 
 impl io::Write for Counter {
@@ -214,4 +247,33 @@ fn text_value(text: &str, returns_json: bool) -> Value {
     parsed
         .flatten()
         .unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quick_bound_is_never_below_the_text() {
+        let values = [
+            json!(null),
+            json!(false),
+            json!([]),
+            json!({}),
+            json!([[], {}, [1]]),
+            json!(u64::MAX),
+            json!(i64::MIN),
+            json!(-f64::MIN_POSITIVE),
+            json!(f64::MAX),
+            json!("\u{0}\u{1f}\"\\ä中😀"),
+            json!({"\u{0}": "\u{7f}", "": [true, -0.1, {"a": null}]}),
+        ];
+        for value in values {
+            let bytes = json_bytes(&value);
+            assert_eq!(bytes, value.to_string().len());
+            assert!(most_json_bytes(&value) >= bytes, "{value}");
+            assert_eq!(json_bytes_above(&value, bytes), None);
+            assert_eq!(json_bytes_above(&value, bytes - 1), Some(bytes));
+        }
+    }
 }

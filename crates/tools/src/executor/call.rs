@@ -19,7 +19,7 @@ use super::{CallProgress, Ended, Executor, MAX_JSON_DEPTH};
 use crate::approval::{ApprovalNeed, MidCallApprovals};
 use crate::context::CallContext;
 use crate::event::ToolEventKind;
-use crate::output::json_bytes;
+use crate::output::json_bytes_above;
 use crate::schema::defaults;
 use crate::tool::{Tool, ToolInput};
 
@@ -120,8 +120,7 @@ impl Call<'_> {
         }
         let input = ToolInput::new(args);
         let max_bytes = self.executor.parts.options.max_input_bytes;
-        let bytes = json_bytes(input.value());
-        if bytes > max_bytes {
+        if let Some(bytes) = json_bytes_above(input.value(), max_bytes) {
             return Err(Refusal::ArgumentsTooLarge {
                 tool: self.name(),
                 bytes,

@@ -9,7 +9,7 @@ use futures::FutureExt as _;
 use super::refusal::Breakdown;
 use crate::context::CallContext;
 use crate::error::{FailureEffect, ToolError};
-use crate::output::{ToolOutput, json_bytes};
+use crate::output::{ToolOutput, json_bytes_above};
 use crate::tool::{Tool, ToolDefinition, ToolInput};
 
 /// How a call that was handed over came back.
@@ -69,8 +69,8 @@ pub(super) fn conclude(
                 true => failure_state(definition.failure_is_clean()),
                 false => CallState::Committed,
             };
-            match output_bytes(&output) {
-                bytes if bytes > max_output_bytes => broke(
+            match bytes_above(&output, max_output_bytes) {
+                Some(bytes) => broke(
                     state,
                     Breakdown::OutputTooLarge {
                         tool: id(),
@@ -78,7 +78,7 @@ pub(super) fn conclude(
                         max_bytes: max_output_bytes,
                     },
                 ),
-                _ => (state, Ok(output)),
+                None => (state, Ok(output)),
             }
         }
     }
@@ -106,8 +106,13 @@ fn failure_state(clean: bool) -> CallState {
     }
 }
 
-fn output_bytes(output: &ToolOutput) -> usize {
+/// The bytes of a result that has more than `max_bytes`.
+fn bytes_above(output: &ToolOutput, max_bytes: usize) -> Option<usize> {
     let content: usize = output.content.iter().map(|block| block.len_bytes()).sum();
-    let details = output.details.as_ref().map_or(0, json_bytes);
-    content.saturating_add(details)
+    let room = max_bytes.saturating_sub(content);
+    let details = output.details.as_ref();
+    match details.and_then(|details| json_bytes_above(details, room)) {
+        Some(details) => Some(content.saturating_add(details)),
+        None => (content > max_bytes).then_some(content),
+    }
 }
