@@ -37,13 +37,13 @@ pub fn search(args: &Args<'_>) -> Js<Val> {
 fn settled(outcome: Js<Val>) -> Js<Val> {
     let (promise, deferred) = Deferred::new()?;
     match outcome {
-        Ok(value) => deferred.resolve(&value)?,
+        Ok(value) => deferred.resolve(&value),
         Err(Thrown) => {
             let thrown = js::take_exception();
             if errors::is_uncatchable(&thrown) {
                 return Err(js::throw(thrown));
             }
-            deferred.reject(&thrown)?;
+            deferred.reject(&thrown);
         }
     }
     Ok(promise)

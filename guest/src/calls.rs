@@ -4,50 +4,54 @@
 //! asks for beyond the cap is rejected here, without a frame.
 
 use core::cell::{Cell, RefCell};
+use core::ffi::c_int;
 use std::collections::BTreeMap;
 
 use rquickjs_sys as sys;
 
 use crate::abi::{FrameKind, Method, control as at, eval_field as field};
 use crate::convert::{self, Purpose};
-use crate::intrinsics;
 use crate::js::{self, JSValue, Js, Val};
 use crate::local::Local;
 use crate::{control, errors, frames, limits};
 
 const TOO_MANY: &str = "too many calls at once: none of this turn's calls was started; make fewer before the next await";
 
-/// A promise with the functions that settle it.
-pub struct Deferred {
-    resolve: Val,
-    reject: Val,
+unsafe extern "C" {
+    fn codecell_promise(ctx: *mut sys::JSContext) -> JSValue;
+    fn codecell_settle(
+        ctx: *mut sys::JSContext,
+        promise: JSValue,
+        value: JSValue,
+        is_reject: c_int,
+    );
 }
+
+/// A promise that only the plumbing settles.
+pub struct Deferred(Val);
 
 impl Deferred {
     /// A new promise, made without reading any property that user code can reach.
     pub fn new() -> Js<(Val, Self)> {
-        let mut functions = [sys::JS_UNDEFINED; 2];
-        // SAFETY: there is room for both functions.
-        let promise =
-            Val::check(unsafe { sys::JS_NewPromiseCapability(js::ctx(), functions.as_mut_ptr()) })?;
-        let [resolve, reject] = functions.map(Val::own);
-        Ok((promise, Self { resolve, reject }))
+        // SAFETY: the context is alive.
+        let promise = Val::check(unsafe { codecell_promise(js::ctx()) })?;
+        Ok((promise.clone(), Self(promise)))
     }
 
-    /// Fulfils the promise with `value`, without asking for its `then` along the prototype chain.
-    pub fn resolve(&self, value: &Val) -> Js<()> {
-        intrinsics::without_prototype(value, || settle(&self.resolve, value))
+    /// Fulfils the promise with `value` as it is: nobody asks for its `then`.
+    pub fn resolve(&self, value: &Val) {
+        self.settle(value, false);
     }
 
     /// Rejects the promise.
-    pub fn reject(&self, reason: &Val) -> Js<()> {
-        settle(&self.reject, reason)
+    pub fn reject(&self, reason: &Val) {
+        self.settle(reason, true);
     }
-}
 
-fn settle(function: &Val, value: &Val) -> Js<()> {
-    js::call(function.raw(), sys::JS_UNDEFINED, &[value.raw()])?;
-    Ok(())
+    fn settle(&self, value: &Val, is_reject: bool) {
+        // SAFETY: the promise is one of ours; reactions become jobs, so no user code runs.
+        unsafe { codecell_settle(js::ctx(), self.0.raw(), value.raw(), c_int::from(is_reject)) };
+    }
 }
 
 /// An unsettled call.
@@ -143,7 +147,7 @@ fn refuse_arguments(failure: &convert::Failure, promise: Val, deferred: &Deferre
             if errors::is_uncatchable(&thrown) {
                 return Err(js::throw(thrown));
             }
-            deferred.reject(&thrown)?;
+            deferred.reject(&thrown);
             Ok(promise)
         }
     }
@@ -151,7 +155,7 @@ fn refuse_arguments(failure: &convert::Failure, promise: Val, deferred: &Deferre
 
 fn rejected(promise: Val, deferred: &Deferred, message: &str, code: Option<&str>) -> Js<Val> {
     let error = errors::plumbing_error(message, code)?;
-    deferred.reject(&error)?;
+    deferred.reject(&error);
     Ok(promise)
 }
 
@@ -184,7 +188,7 @@ fn send(
         if method.goes_to_tool() {
             CALLS.unsent.set(CALLS.unsent.get().saturating_add(1));
         }
-        deferred.reject(&too_many(method, target)?)?;
+        deferred.reject(&too_many(method, target)?);
         return Ok(promise);
     }
     CALLS.turn_bytes.set(bytes);

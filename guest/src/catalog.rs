@@ -1,34 +1,49 @@
 //! `ALL_TOOLS`: an array whose entries come into being when they are read.
 //!
 //! The entries' JSON lies in a region of its own, which the host fills and leaves out of snapshots. The
-//! global is a proxy, made at pre-initialisation, over a real array: reads of an index are served from the
-//! region; any operation that asks about the array as a whole first fills the array with all entries and
-//! freezes it, and is then answered by the array itself, so that what it says is exact.
+//! global is a proxy, made at pre-initialisation, over a real array that nobody else can reach. It has three stages,
+//! each of which takes away traps that are no longer needed: at first reads of an index are served from the region;
+//! a program that reads many gets the array filled, and the engine reads from it; an operation that asks about the
+//! array as a whole freezes it, and is answered by the array itself. Changes are refused at every stage.
 
 use core::cell::{Cell, RefCell};
+use core::ops::Range;
 
 use rquickjs_sys as sys;
 
 use crate::abi::{CATALOG_MAGIC, PAGE_BYTES, control as at};
-use crate::js::{self, Args, JSValue, Js, Own, Text, Thrown, Val};
+use crate::js::{self, Args, Atom, JSValue, Js, Own, Text, Thrown, Val};
 use crate::local::Local;
 use crate::natives::Index;
-use crate::{control, flat, intrinsics};
+use crate::reader::{Reader, Stop};
+use crate::{control, intrinsics, shapes};
 
 /// Largest catalog, in bytes.
 const LARGEST_BYTES: u32 = 256 * 1024 * 1024;
+/// Entries that are made one by one, whatever the catalog's size.
+const SINGLE_ENTRIES: usize = 64;
+/// A program that has read one entry of so many will read all.
+const FEW_OF: usize = 16;
 
 struct Catalog {
+    /// Reads the region; it knows the shapes of the entries that it has met.
+    reader: RefCell<Option<Reader<'static>>>,
+    /// The entries that were made before the array was filled, and their number.
     entries: RefCell<Vec<Option<Val>>>,
+    made: Cell<usize>,
     target: RefCell<Option<Val>>,
+    handler: RefCell<Option<Val>>,
     filled: Cell<bool>,
     /// How many of the region's entries are of `ALL_TOOLS`; what follows them are texts.
     tools: Cell<usize>,
 }
 
 static CATALOG: Local<Catalog> = Local::new(Catalog {
+    reader: RefCell::new(None),
     entries: RefCell::new(Vec::new()),
+    made: Cell::new(0),
     target: RefCell::new(None),
+    handler: RefCell::new(None),
     filled: Cell::new(false),
     tools: Cell::new(usize::MAX),
 });
@@ -86,7 +101,11 @@ pub fn text(index: usize) -> Js<Val> {
 }
 
 fn entry_bytes(index: usize) -> Option<&'static [u8]> {
-    region().get(word(2 + index)?..word(3 + index)?)
+    region().get(entry_place(index)?)
+}
+
+fn entry_place(index: usize) -> Option<Range<usize>> {
+    Some(word(2 + index)?..word(3 + index)?)
 }
 
 /// The entry at `index`, built and frozen at its first use.
@@ -94,19 +113,27 @@ fn entry(index: usize) -> Js<Val> {
     if let Some(Some(made)) = CATALOG.entries.borrow().get(index) {
         return Ok(made.clone());
     }
-    let json = entry_bytes(index).unwrap_or(b"null");
-    let made = match flat::object(json)? {
-        Some(made) => made,
-        None => frozen(json)?,
-    };
+    let made = make(index)?;
     let mut entries = CATALOG.entries.borrow_mut();
     if entries.len() < count() {
         entries.resize(count(), None);
     }
     if let Some(slot) = entries.get_mut(index) {
         *slot = Some(made.clone());
+        CATALOG.made.set(CATALOG.made.get() + 1);
     }
     Ok(made)
+}
+
+/// Builds an entry, frozen.
+fn make(index: usize) -> Js<Val> {
+    let mut reader = CATALOG.reader.borrow_mut();
+    let reader = reader.get_or_insert_with(|| Reader::new(region(), true));
+    match entry_place(index).map_or(Err(Stop::Odd), |place| reader.read(place)) {
+        Ok(made) => Ok(made),
+        Err(Stop::Thrown) => Err(Thrown),
+        Err(Stop::Odd) => frozen(entry_bytes(index).unwrap_or(b"null")),
+    }
 }
 
 /// A value of JSON, frozen with all that it holds.
@@ -127,11 +154,7 @@ fn freeze(value: &Val) -> Js<()> {
             freeze(&inner)?;
         }
     }
-    // SAFETY: the value is fresh and ordinary, so no user code runs.
-    if unsafe { sys::JS_FreezeObject(js::ctx(), value.raw()) } < 0 {
-        return Err(Thrown);
-    }
-    Ok(())
+    js::freeze(value)
 }
 
 /// The global, made at pre-initialisation.
@@ -142,9 +165,9 @@ pub fn global() -> Js<Val> {
         ("get", Index::CatalogGet),
         ("has", Index::CatalogHas),
         ("getOwnPropertyDescriptor", Index::CatalogDescriptor),
-        ("ownKeys", Index::CatalogFill),
-        ("isExtensible", Index::CatalogFill),
-        ("preventExtensions", Index::CatalogFill),
+        ("ownKeys", Index::CatalogWhole),
+        ("isExtensible", Index::CatalogWhole),
+        ("preventExtensions", Index::CatalogWhole),
         ("set", Index::CatalogRefuse),
         ("defineProperty", Index::CatalogRefuse),
         ("deleteProperty", Index::CatalogRefuse),
@@ -155,12 +178,13 @@ pub fn global() -> Js<Val> {
             &handler,
             name,
             js::native(index, name, 0, &[bound.raw()])?,
-            0,
+            sys::JS_PROP_CONFIGURABLE,
         )?;
     }
     // SAFETY: target and handler are alive.
     let proxy = Val::check(unsafe { sys::JS_NewProxy(js::ctx(), target.raw(), handler.raw()) })?;
     *CATALOG.target.borrow_mut() = Some(target);
+    *CATALOG.handler.borrow_mut() = Some(handler);
     Ok(proxy)
 }
 
@@ -193,19 +217,26 @@ fn is_length(key: JSValue) -> bool {
 pub fn get(args: &Args<'_>) -> Js<Val> {
     let key = args.get(1);
     if let Some(index) = index_of(key) {
-        return if index < count() {
-            entry(index)
+        if index >= count() {
+            return Ok(Val::undefined());
+        }
+        if CATALOG.made.get() >= SINGLE_ENTRIES.max(count() / FEW_OF) {
+            fill()?;
         } else {
-            Ok(Val::undefined())
-        };
-    }
-    if is_length(key) {
+            return entry(index);
+        }
+    } else if is_length(key) {
         return Ok(Val::number(count() as f64));
     }
+    item(args.get(0), key)
+}
+
+/// What the array itself, or what every array inherits from, has for a key.
+fn item(target: JSValue, key: JSValue) -> Js<Val> {
     // SAFETY: key and target are alive; what is found on the prototype is what every array shows.
     unsafe {
         let atom = sys::JS_ValueToAtom(js::ctx(), key);
-        let found = sys::JS_GetProperty(js::ctx(), args.get(0), atom);
+        let found = sys::JS_GetProperty(js::ctx(), target, atom);
         sys::JS_FreeAtom(js::ctx(), atom);
         Val::check(found)
     }
@@ -231,28 +262,56 @@ pub fn has(args: &Args<'_>) -> Js<Val> {
     }
 }
 
-/// Fills and freezes the target.
+/// Fills the array and lets the engine read from it. When that fails, the next time goes on where this one ended.
 fn fill() -> Js<()> {
     let target = CATALOG.target.borrow().clone();
-    let Some(target) = target else {
+    let Some(target) = target.filter(|_| !CATALOG.filled.get()) else {
         return Ok(());
     };
-    if CATALOG.filled.replace(true) {
+    let there = intrinsics::array_length(target.raw())? as usize;
+    for index in there..count() {
+        shapes::append(&target, entry(index)?)?;
+    }
+    remove_traps(&["get", "has"])?;
+    CATALOG.filled.set(true);
+    CATALOG.entries.take();
+    CATALOG.reader.take();
+    Ok(())
+}
+
+/// Fills and freezes the array and lets the engine answer whatever is asked.
+fn fix() -> Js<()> {
+    fill()?;
+    if let Some(target) = &*CATALOG.target.borrow() {
+        // It is an ordinary array that only the plumbing can reach.
+        js::freeze(target)?;
+    }
+    remove_traps(&[
+        "getOwnPropertyDescriptor",
+        "ownKeys",
+        "isExtensible",
+        "preventExtensions",
+    ])
+}
+
+fn remove_traps(names: &[&str]) -> Js<()> {
+    let Some(handler) = &*CATALOG.handler.borrow() else {
         return Ok(());
-    }
-    for index in 0..count() {
-        js::define_index(&target, index as u32, entry(index)?)?;
-    }
-    // SAFETY: the target is an ordinary array that only the plumbing can reach.
-    if unsafe { sys::JS_FreezeObject(js::ctx(), target.raw()) } < 0 {
-        return Err(Thrown);
+    };
+    for name in names {
+        let name = Atom::new(name)?;
+        let flags = sys::JS_PROP_THROW as i32;
+        // SAFETY: the handler is an ordinary object that only the plumbing can reach.
+        if unsafe { sys::JS_DeleteProperty(js::ctx(), handler.raw(), name.raw(), flags) } < 0 {
+            return Err(Thrown);
+        }
     }
     Ok(())
 }
 
-/// Traps of `ownKeys`, `isExtensible` and `preventExtensions`.
-pub fn filled(args: &Args<'_>) -> Js<Val> {
-    fill()?;
+/// Traps of `ownKeys`, `isExtensible` and `preventExtensions`: the last time that they are asked.
+pub fn whole(args: &Args<'_>) -> Js<Val> {
+    fix()?;
     match Text::of(args.bound(0))?.bytes() {
         b"ownKeys" => own_keys(),
         b"preventExtensions" => Ok(Val::bool(true)),
@@ -269,12 +328,12 @@ fn own_keys() -> Js<Val> {
     Ok(keys)
 }
 
-/// Trap of `getOwnPropertyDescriptor`.
+/// Trap of `getOwnPropertyDescriptor`: the last time that it is asked.
 pub fn descriptor(args: &Args<'_>) -> Js<Val> {
-    fill()?;
+    fix()?;
     let key = args.get(1);
     let (value, enumerable) = match index_of(key) {
-        Some(index) if index < count() => (entry(index)?, true),
+        Some(index) if index < count() => (item(args.get(0), key)?, true),
         _ if is_length(key) => (Val::number(count() as f64), false),
         _ => return Ok(Val::undefined()),
     };

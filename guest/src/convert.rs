@@ -6,9 +6,9 @@
 
 use rquickjs_sys as sys;
 
-use crate::intrinsics;
 use crate::js::{self, JSAtom, JSValue, Js, Own, Text, Thrown, Val};
-use crate::json;
+use crate::shapes::{self, SLOTS};
+use crate::{digits, intrinsics, json};
 
 /// What a conversion is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,12 +51,15 @@ impl From<Thrown> for Failure {
 pub fn to_json(value: JSValue, purpose: Purpose, limits: Limits) -> Result<Vec<u8>, Failure> {
     let mut writer = Writer {
         keys: Keys(Vec::new()),
+        shapes: Vec::new(),
+        slots: Vec::new(),
+        atoms: [sys::JS_ATOM_NULL; SLOTS],
         out: Vec::new(),
         open: Vec::new(),
         purpose,
         limits,
     };
-    writer.value(value)?;
+    writer.value(value, &mut { NO_GUESS })?;
     Ok(writer.out)
 }
 
@@ -93,8 +96,58 @@ impl Drop for Keys {
     }
 }
 
+/// Keys that an object was seen to have, in order: names only, which are listed as they came.
+struct Shape {
+    atoms: Vec<JSAtom>,
+    /// Each key as it stands in the text, with a comma before it and a colon behind.
+    texts: Vec<Box<[u8]>>,
+    /// The shapes that the objects in each property had last.
+    inner: Vec<Guess>,
+}
+
+impl Shape {
+    /// A shape of these keys, which stay referenced while it is here; `None` when objects list them in another order.
+    fn of(atoms: &[JSAtom]) -> Js<Option<Self>> {
+        if !atoms.iter().all(|atom| shapes::is_name(*atom)) {
+            return Ok(None);
+        }
+        let mut shape = Self {
+            atoms: Vec::new(),
+            texts: Vec::new(),
+            inner: vec![NO_GUESS; atoms.len()],
+        };
+        for atom in atoms {
+            let mut text = vec![b','];
+            json::push_string(&mut text, js::atom_text(*atom)?.bytes());
+            text.push(b':');
+            shape.texts.push(text.into_boxed_slice());
+            shape.atoms.push(js::dup_atom(*atom));
+        }
+        Ok(Some(shape))
+    }
+}
+
+impl Drop for Shape {
+    fn drop(&mut self) {
+        for atom in &self.atoms {
+            js::free_atom(*atom);
+        }
+    }
+}
+
+/// Which shape the next object at some place may have: an index, or one beyond all.
+type Guess = usize;
+const NO_GUESS: Guess = usize::MAX;
+/// Shapes that are remembered; objects of further ones are read key by key.
+const SHAPES: usize = 64;
+
 struct Writer {
     keys: Keys,
+    shapes: Vec<Shape>,
+    /// Values of the open objects that are read at once.
+    slots: Vec<Val>,
+    /// Keys of the one that was read last.
+    atoms: [JSAtom; SLOTS],
     out: Vec<u8>,
     open: Vec<JSValue>,
     purpose: Purpose,
@@ -104,7 +157,7 @@ struct Writer {
 type Done = Result<(), Failure>;
 
 impl Writer {
-    fn value(&mut self, value: JSValue) -> Done {
+    fn value(&mut self, value: JSValue, guess: &mut Guess) -> Done {
         match js::tag(value) {
             sys::JS_TAG_INT => json::push_int(&mut self.out, i64::from(js::int_of(value))),
             sys::JS_TAG_FLOAT64 => self.float(value)?,
@@ -115,10 +168,15 @@ impl Writer {
             }),
             sys::JS_TAG_STRING | sys::JS_TAG_STRING_ROPE => self.string(value)?,
             sys::JS_TAG_BIG_INT | sys::JS_TAG_SHORT_BIG_INT => self.string(value)?,
-            sys::JS_TAG_OBJECT => return self.object(value),
+            sys::JS_TAG_OBJECT => return self.object(value, guess),
             _ => self.raw("null"),
         }
         self.within()
+    }
+
+    /// A value at a place where no other was.
+    fn single(&mut self, value: JSValue) -> Done {
+        self.value(value, &mut { NO_GUESS })
     }
 
     fn within(&self) -> Done {
@@ -138,7 +196,7 @@ impl Writer {
             self.raw("null");
         } else if number == 0.0 {
             self.raw("0");
-        } else {
+        } else if !digits::push(&mut self.out, number) {
             let text = Text::of(value)?;
             self.out.extend_from_slice(text.bytes());
         }
@@ -146,6 +204,20 @@ impl Writer {
     }
 
     fn string(&mut self, value: JSValue) -> Done {
+        let room = self.limits.bytes.saturating_sub(self.out.len());
+        let out = &mut self.out;
+        let copied = shapes::with_latin1(value, |text| {
+            let fits = text.len() <= room;
+            if fits {
+                json::push_latin1(out, text);
+            }
+            fits
+        });
+        match copied {
+            Some(true) => return Ok(()),
+            Some(false) => return Err(Failure::TooLong),
+            None => {}
+        }
         // One code unit takes at least one byte, so an oversized string is refused before it is copied.
         if intrinsics::string_length(value) > self.limits.bytes {
             return Err(Failure::TooLong);
@@ -171,7 +243,7 @@ impl Writer {
         self.note(shown)
     }
 
-    fn object(&mut self, object: JSValue) -> Done {
+    fn object(&mut self, object: JSValue, guess: &mut Guess) -> Done {
         if js::is_function(object) {
             self.raw("null");
             return self.within();
@@ -183,21 +255,22 @@ impl Writer {
             return Err(Failure::TooDeep);
         }
         self.open.push(object);
-        let done = self.opened(object);
+        let done = self.opened(object, guess);
         self.open.pop();
         done?;
         self.within()
     }
 
-    fn opened(&mut self, object: JSValue) -> Done {
+    fn opened(&mut self, object: JSValue, guess: &mut Guess) -> Done {
         use intrinsics::Class;
         match intrinsics::class_of(object) {
+            Class::Plain if self.row(object, guess)? => Ok(()),
             Class::Plain => self.fields(object),
-            Class::Array => self.array(object),
+            Class::Array => self.array(object, guess),
             Class::Error => self.error(object),
             Class::Boxed => {
                 let inner = intrinsics::unbox(object)?;
-                self.value(inner.raw())
+                self.single(inner.raw())
             }
             Class::Date => match intrinsics::date_text(object)? {
                 Some(text) => self.note(&text),
@@ -244,7 +317,7 @@ impl Writer {
             if index > 0 {
                 self.out.push(b',');
             }
-            self.value(item.raw())?;
+            self.single(item.raw())?;
         }
         self.out.push(b']');
         Ok(())
@@ -262,21 +335,82 @@ impl Writer {
         Ok(())
     }
 
-    fn array(&mut self, array: JSValue) -> Done {
+    fn array(&mut self, array: JSValue, guess: &mut Guess) -> Done {
         let length = intrinsics::array_length(array)?;
         self.out.push(b'[');
         for index in 0..length {
             if index > 0 {
                 self.out.push(b',');
             }
-            match intrinsics::array_item(array, index)? {
-                Own::Data(item) => self.value(item.raw())?,
+            let item = match shapes::element(array, index) {
+                Some(item) => Own::Data(item),
+                None => intrinsics::array_item(array, index)?,
+            };
+            match item {
+                Own::Data(item) => self.value(item.raw(), guess)?,
                 Own::Absent => self.raw("null"),
                 Own::Accessor => self.accessor()?,
             }
             self.within()?;
         }
         self.out.push(b']');
+        Ok(())
+    }
+
+    /// An object whose properties can be read at once; `false` when this one's cannot.
+    fn row(&mut self, object: JSValue, guess: &mut Guess) -> Result<bool, Failure> {
+        let from = self.slots.len();
+        let Some(count) = shapes::slots(object, &mut self.atoms, &mut self.slots) else {
+            return Ok(false);
+        };
+        let known = self.shape_of(count, *guess)?;
+        if let Some(known) = known {
+            *guess = known;
+            self.members(known, from, count)?;
+        }
+        self.slots.truncate(from);
+        Ok(known.is_some())
+    }
+
+    /// The shape with the keys that were read last, remembered now if there is room.
+    fn shape_of(&mut self, count: usize, guess: Guess) -> Js<Option<Guess>> {
+        let atoms = &self.atoms[..count];
+        if self
+            .shapes
+            .get(guess)
+            .is_some_and(|shape| shape.atoms == atoms)
+        {
+            return Ok(Some(guess));
+        }
+        if let Some(known) = self.shapes.iter().position(|shape| shape.atoms == atoms) {
+            return Ok(Some(known));
+        }
+        if self.shapes.len() >= SHAPES {
+            return Ok(None);
+        }
+        let Some(shape) = Shape::of(atoms)? else {
+            return Ok(None);
+        };
+        self.shapes.push(shape);
+        Ok(Some(self.shapes.len() - 1))
+    }
+
+    fn members(&mut self, shape: Guess, from: usize, count: usize) -> Done {
+        self.out.push(b'{');
+        for index in 0..count {
+            let value = self.slots[from + index].raw();
+            if self.skipped(value) {
+                continue;
+            }
+            let first = self.out.last() == Some(&b'{');
+            let known = &self.shapes[shape];
+            self.out
+                .extend_from_slice(&known.texts[index][usize::from(first)..]);
+            let mut inner = known.inner[index];
+            self.value(value, &mut inner)?;
+            self.shapes[shape].inner[index] = inner;
+        }
+        self.out.push(b'}');
         Ok(())
     }
 
@@ -289,7 +423,7 @@ impl Writer {
 
     fn proxy(&mut self, proxy: JSValue) -> Done {
         match intrinsics::proxy_shape(proxy)? {
-            intrinsics::ProxyShape::Array => self.array(proxy),
+            intrinsics::ProxyShape::Array => self.array(proxy, &mut { NO_GUESS }),
             intrinsics::ProxyShape::Object => self.fields(proxy),
             intrinsics::ProxyShape::Function => {
                 self.raw("null");
@@ -311,7 +445,7 @@ impl Writer {
         for key in ["cause", "errors"] {
             if let Some(value) = js::own_data(error, key) {
                 json::push_key(&mut self.out, key);
-                self.value(value.raw())?;
+                self.single(value.raw())?;
                 shown.push(key);
             }
         }
@@ -333,7 +467,11 @@ impl Writer {
                 Own::Accessor => None,
                 Own::Data(value) => Some(value),
             };
-            if self.skipped(value.as_ref()) || (!shown.is_empty() && is_one_of(atom, shown)) {
+            if value
+                .as_ref()
+                .is_some_and(|value| self.skipped(value.raw()))
+                || (!shown.is_empty() && is_one_of(atom, shown))
+            {
                 continue;
             }
             if self.out.last() != Some(&b'{') {
@@ -342,7 +480,7 @@ impl Writer {
             self.out.extend_from_slice(self.keys.text(atom)?);
             self.out.push(b':');
             match value {
-                Some(value) => self.value(value.raw())?,
+                Some(value) => self.single(value.raw())?,
                 None => self.accessor()?,
             }
             self.within()?;
@@ -352,8 +490,8 @@ impl Writer {
     }
 
     /// An argument that is not given is not sent: its schema would refuse `null`.
-    fn skipped(&self, value: Option<&Val>) -> bool {
-        self.purpose == Purpose::Send && value.is_some_and(|value| js::is_undefined(value.raw()))
+    fn skipped(&self, value: JSValue) -> bool {
+        self.purpose == Purpose::Send && js::is_undefined(value)
     }
 }
 

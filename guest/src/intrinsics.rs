@@ -480,18 +480,3 @@ pub fn throw_eval_error(message: &str) -> JSValue {
     js::throw(error);
     sys::JS_EXCEPTION
 }
-
-/// Runs `action` while `object` has no prototype: what it looks up, it finds in the object or nowhere.
-pub fn without_prototype<T>(object: &Val, action: impl FnOnce() -> T) -> T {
-    if !js::is_object(object.raw()) {
-        return action();
-    }
-    // SAFETY: callers pass fresh ordinary objects and arrays, so no user code runs.
-    let proto = Val::own(unsafe { sys::JS_GetPrototype(js::ctx(), object.raw()) });
-    // SAFETY: as above.
-    unsafe { sys::JS_SetPrototype(js::ctx(), object.raw(), sys::JS_NULL) };
-    let result = action();
-    // SAFETY: as above.
-    unsafe { sys::JS_SetPrototype(js::ctx(), object.raw(), proto.raw()) };
-    result
-}

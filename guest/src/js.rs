@@ -36,7 +36,8 @@ pub struct Thrown;
 /// What an engine operation gives.
 pub type Js<T> = Result<T, Thrown>;
 
-/// One owned reference to a value.
+/// One owned reference to a value; in memory nothing else.
+#[repr(transparent)]
 pub struct Val(JSValue);
 
 impl Drop for Val {
@@ -98,6 +99,11 @@ impl Val {
     /// A boolean.
     pub fn bool(value: bool) -> Self {
         Self(if value { sys::JS_TRUE } else { sys::JS_FALSE })
+    }
+
+    /// An integer.
+    pub fn int(value: i32) -> Self {
+        Self(sys::JS_MKVAL(sys::JS_TAG_INT, value))
     }
 
     /// A number.
@@ -230,6 +236,11 @@ pub struct Atom(JSAtom);
 impl Atom {
     /// The atom of `name`.
     pub fn new(name: &str) -> Js<Self> {
+        Self::of_bytes(name.as_bytes())
+    }
+
+    /// The atom of a name in UTF-8.
+    pub fn of_bytes(name: &[u8]) -> Js<Self> {
         // SAFETY: pointer and length describe `name`.
         let atom =
             unsafe { sys::JS_NewAtomLen(ctx(), name.as_ptr().cast::<c_char>(), name.len() as u32) };
@@ -239,9 +250,25 @@ impl Atom {
         Ok(Self(atom))
     }
 
+    /// The key that a string names.
+    pub fn of_string(text: &Val) -> Js<Self> {
+        // SAFETY: the value is a string, so no user code runs.
+        let atom = unsafe { sys::JS_ValueToAtom(ctx(), text.raw()) };
+        if atom == sys::JS_ATOM_NULL {
+            return Err(Thrown);
+        }
+        Ok(Self(atom))
+    }
+
     /// The atom itself.
     pub fn raw(&self) -> JSAtom {
         self.0
+    }
+}
+
+impl Clone for Atom {
+    fn clone(&self) -> Self {
+        Self(dup_atom(self.0))
     }
 }
 
@@ -364,6 +391,22 @@ pub fn define_index(array: &Val, index: u32, value: Val) -> Js<()> {
         )
     };
     if done < 0 { Err(Thrown) } else { Ok(()) }
+}
+
+/// Freezes a fresh value that nobody else has seen, but not what it holds.
+pub fn freeze(value: &Val) -> Js<()> {
+    // SAFETY: the value is fresh and ordinary, so no user code runs.
+    done(unsafe { sys::JS_FreezeObject(ctx(), value.raw()) })
+}
+
+/// Lets a fresh object that nobody else has seen get no further property.
+pub fn prevent_extensions(value: &Val) -> Js<()> {
+    // SAFETY: the value is fresh and ordinary, so no user code runs.
+    done(unsafe { sys::JS_PreventExtensions(ctx(), value.raw()) })
+}
+
+fn done(state: c_int) -> Js<()> {
+    if state < 0 { Err(Thrown) } else { Ok(()) }
 }
 
 /// What an own property is.

@@ -134,7 +134,7 @@ natives! {
     /// Helper of the prelude.
     QueryEntries = (web::query_entries, 0),
     /// `ALL_TOOLS`: a question about the whole; the trap's name is bound.
-    CatalogFill = (catalog::filled, 1),
+    CatalogWhole = (catalog::whole, 1),
     /// Gives the value that is bound.
     BoundValue = (api::bound_value, 1),
     /// `$262.evalScript`; the realm is bound.

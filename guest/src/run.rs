@@ -8,7 +8,9 @@ use crate::abi::{ErrorSource, FrameKind, Status, control as at, settlement};
 use crate::convert::{self, Purpose};
 use crate::js::{self, Js, Thrown, Val};
 use crate::local::Local;
-use crate::{alloc, calls, clock, control, errors, frames, limits, rejections, timers, yields};
+use crate::{
+    alloc, calls, clock, control, errors, frames, limits, reader, rejections, timers, yields,
+};
 
 /// The engine stopped because the host asked for it; nothing may run any more.
 #[derive(Debug)]
@@ -135,7 +137,7 @@ pub fn deliver(settlement: &Settlement<'_>) -> Result<bool, Stopped> {
 fn settle(settlement: &Settlement<'_>, call: calls::Call) -> Js<()> {
     let calls::Call { deferred, site } = call;
     let value = match settlement.kind {
-        settlement::RESOLVE_JSON => js::parse_json(&mut settlement.payload.to_vec()),
+        settlement::RESOLVE_JSON => reader::value(settlement.payload),
         settlement::RESOLVE_TEXT => Val::string_bytes(settlement.payload),
         _ => {
             let error = errors::from_host(&mut settlement.payload.to_vec(), site, settlement.id);
@@ -143,7 +145,10 @@ fn settle(settlement: &Settlement<'_>, call: calls::Call) -> Js<()> {
         }
     };
     match value {
-        Ok(value) => deferred.resolve(&value),
+        Ok(value) => {
+            deferred.resolve(&value);
+            Ok(())
+        }
         Err(thrown) => reject(&deferred, Err(thrown)),
     }
 }
@@ -160,7 +165,8 @@ fn reject(deferred: &calls::Deferred, error: Js<Val>) -> Js<()> {
             thrown
         }
     };
-    deferred.reject(&reason)
+    deferred.reject(&reason);
+    Ok(())
 }
 
 /// What the slice leaves: the status, and the last frames when the program has ended.

@@ -99,7 +99,7 @@ pub fn release() -> Js<()> {
             sys::JS_PROP_C_W_E,
         )?;
         js::define(&answer, "reason", reason, sys::JS_PROP_C_W_E)?;
-        deferred.resolve(&answer)?;
+        deferred.resolve(&answer);
     }
     Ok(())
 }

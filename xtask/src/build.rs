@@ -115,8 +115,10 @@ pub(crate) fn compile(root: &Path, target_dir: &Path, tools: &Tools) -> Result<P
     let guest = root.join("guest");
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let header = guest.join("c/engine.h");
-    // Cargo does not know that the engine includes the header; a change of the flags tells it.
-    let version = crate::lock::hash(&std::fs::read(&header)?);
+    // Cargo does not know that the engine includes the headers; a change of the flags tells it.
+    let mut headers = std::fs::read(&header)?;
+    headers.extend(std::fs::read(guest.join("c/inner.h"))?);
+    let version = crate::lock::hash(&headers);
     let c_flags = format!(
         "{C_FLAGS} -DCODECELL_HEADER=0x{} -include {}",
         &version[..8],

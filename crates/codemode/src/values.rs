@@ -4,11 +4,14 @@
 //! text, else its content blocks, with references in the place of binary content.
 
 use std::borrow::Cow;
+use std::io;
 use std::sync::Arc;
 
 use codecell_catalog::{Operation, ToolId};
 use codecell_sandbox::Method;
 use codecell_tools::{CallReport, ContentBlock, ToolOutput, ToolSet};
+use serde::Serialize as _;
+use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Value, json};
 
 use codecell_protocol::CallState;
@@ -73,26 +76,54 @@ pub(crate) fn answer(
 }
 
 fn json_answer(value: &Value, tool: &Arc<str>, state: CallState) -> Answer {
-    if is_deeper_than(value, JSON_DEPTH_LEVELS) {
-        return Answer::Reject(Rejection::reply_too_deep(tool, state, JSON_DEPTH_LEVELS));
+    match shallow_json(value, JSON_DEPTH_LEVELS) {
+        Some(json) => Answer::Json(json),
+        None => Answer::Reject(Rejection::reply_too_deep(tool, state, JSON_DEPTH_LEVELS)),
     }
-    // What is JSON already has a text; this way is faster than by way of `Display`.
-    Answer::Json(serde_json::to_string(value).unwrap_or_default())
 }
 
-/// Looks no deeper than it has to.
-fn is_deeper_than(value: &Value, levels: u64) -> bool {
-    match value {
-        Value::Array(items) => {
-            levels == 0 || items.iter().any(|item| is_deeper_than(item, levels - 1))
-        }
-        Value::Object(fields) => {
-            levels == 0
-                || fields
-                    .values()
-                    .any(|field| is_deeper_than(field, levels - 1))
-        }
-        _ => false,
+/// The text of a value that is nested at most so deep; what is deeper is not looked at.
+fn shallow_json(value: &Value, levels: u64) -> Option<String> {
+    let mut text = Vec::new();
+    let mut printer = Serializer::with_formatter(&mut text, Shallow { levels });
+    value.serialize(&mut printer).ok()?;
+    String::from_utf8(text).ok()
+}
+
+/// Prints compactly, and fails when a value nests deeper than so many levels: a walk of its own would take as long
+/// as half of the printing.
+struct Shallow {
+    levels: u64,
+}
+
+impl Shallow {
+    fn open<W: io::Write + ?Sized>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
+        let left = self.levels.checked_sub(1);
+        self.levels = left.ok_or_else(|| io::Error::other("nested too deeply"))?;
+        writer.write_all(bracket)
+    }
+
+    fn close<W: io::Write + ?Sized>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
+        self.levels += 1;
+        writer.write_all(bracket)
+    }
+}
+
+impl Formatter for Shallow {
+    fn begin_array<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.open(writer, b"[")
+    }
+
+    fn end_array<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.close(writer, b"]")
+    }
+
+    fn begin_object<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.open(writer, b"{")
+    }
+
+    fn end_object<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.close(writer, b"}")
     }
 }
 
@@ -145,16 +176,16 @@ mod tests {
 
     #[test]
     fn replies_nest_as_deep_as_arguments_and_no_deeper() {
-        let nested = |levels: u64| (0..levels).fold(json!(1), |inner, _| json!([inner]));
-        assert!(!is_deeper_than(
-            &nested(JSON_DEPTH_LEVELS),
-            JSON_DEPTH_LEVELS
-        ));
-        assert!(is_deeper_than(
-            &nested(JSON_DEPTH_LEVELS + 1),
-            JSON_DEPTH_LEVELS
-        ));
-        assert!(is_deeper_than(&json!({"a": {"b": 1}}), 1));
+        let nested = |levels: u64| (0..levels).fold(json!(1), |inner, _| json!([{"a": inner}]));
+        let deepest = nested(JSON_DEPTH_LEVELS / 2);
+        let text = shallow_json(&deepest, JSON_DEPTH_LEVELS);
+        assert_eq!(text, Some(deepest.to_string()));
+        let deeper = json!([deepest]);
+        assert_eq!(shallow_json(&deeper, JSON_DEPTH_LEVELS), None);
+        let wide = json!([[], {}, [[]], "ä\n", -0.5, {"b": null}]);
+        assert_eq!(shallow_json(&wide, 3), Some(wide.to_string()));
+        assert_eq!(shallow_json(&wide, 2), None);
+        assert_eq!(shallow_json(&json!([]), 0), None);
     }
 
     #[test]

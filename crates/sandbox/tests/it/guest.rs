@@ -522,6 +522,52 @@ fn every_entry_of_the_catalog_is_its_json_frozen() {
     assert_eq!(got, entries.map(parsed));
 }
 
+/// Looks at the catalog when few of its entries were read, when all were, and when it was asked whether it is frozen; the
+/// cell is suspended in between.
+const STAGES: &str = "
+    const fifth = ALL_TOOLS[5];
+    const refused = (change) => { try { change(); return false } catch (error) { return error instanceof TypeError } };
+    const look = () => {
+        'use strict';
+        return JSON.stringify([
+            refused(() => { ALL_TOOLS[0] = 1 }), refused(() => { delete ALL_TOOLS[0] }), refused(() => ALL_TOOLS.push(1)),
+            refused(() => { ALL_TOOLS.length = 0 }), refused(() => { ALL_TOOLS[5].name = 'x' }),
+            refused(() => Object.setPrototypeOf(ALL_TOOLS, null)),
+            refused(() => Object.defineProperty(ALL_TOOLS, 'x', { value: 1 })),
+            ALL_TOOLS.length, ALL_TOOLS[5].name, ALL_TOOLS[5] === fifth, ALL_TOOLS.indexOf(fifth), 5 in ALL_TOOLS,
+            200 in ALL_TOOLS, ALL_TOOLS[200] === undefined, ALL_TOOLS.at(-1).id, Array.isArray(ALL_TOOLS)]);
+    };
+    const few = look();
+    const names = ALL_TOOLS.map((tool) => tool.name);
+    const all = look();
+    await tools.call('t', {});
+    const later = look();
+    const frozen = Object.isFrozen(ALL_TOOLS);
+    const slot = Object.getOwnPropertyDescriptor(ALL_TOOLS, 5);
+    return [JSON.parse(few), few === all, all === later, later === look(), names[199], frozen, Object.keys(ALL_TOOLS).length,
+        slot.value === fifth, slot.writable, slot.configurable, slot.enumerable]";
+
+#[test]
+fn the_catalog_is_the_same_at_each_of_its_stages() {
+    let catalog = catalog(200);
+    let source = body(STAGES);
+    let with = Program {
+        catalog: Some(&catalog),
+        injection: "{\"allTools\":true}",
+        ..program(&source)
+    };
+    let (mut guest, slice) = eval(&GUESTS, &with);
+    let snapshot = guest.snapshot(&binding(1)).unwrap();
+    drop(guest);
+    let restored = GUESTS.restore(&snapshot, Some(&catalog)).unwrap();
+    let (_, slice) = resume(&GUESTS, restored, vec![resolve(calls(&slice)[0], "0")]);
+    assert_eq!(
+        value(&slice),
+        "[[true,true,true,true,true,true,true,200,\"tool5\",true,5,true,false,true,\"tool199\",true],\
+         true,true,true,\"tool199\",true,200,true,false,false,true]"
+    );
+}
+
 #[test]
 fn an_untouched_catalog_is_not_in_the_snapshot() {
     let catalog = catalog(10_000);

@@ -11,4 +11,5 @@ mod guest;
 mod harness;
 mod hooks;
 mod liar;
+mod replies;
 mod snapshots;
