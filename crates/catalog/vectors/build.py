@@ -1,4 +1,4 @@
-"""Makes words.bin: build.py MODEL_DIR WORDNET_DIR OUT. README.md beside this file says what and why."""
+"""Makes words.bin: build.py MODEL_DIR WORDNET_DIR DESCRIPTIONS OUT. README.md beside this file says what and why."""
 
 import json
 import random
@@ -15,7 +15,8 @@ from tokenizers import Tokenizer
 DIMENSIONS = 128
 FIRST_WORD = 999  # before it the vocabulary has controls and single characters
 MAX_TOKENS = 40
-HELD = 1.0  # how much a row is held to the first one
+HELD = 1.0  # how much a row is held to the one before
+ROUNDS = 3  # a sum has to have the direction of its target; each round takes its length as it is by then
 STEPS = 40
 STOP_WORDS = set(
     """a about also am an and any are as at be been but by can could did do does for from had has have her here
@@ -110,6 +111,40 @@ def sentences(wordnet, vocabulary):
     return texts
 
 
+ABOUT_PACKAGING = re.compile(
+    r"package (contains|provides|includes|installs|depends)|metapackage|transitional|development files|debug symbols"
+    r"|shared librar"
+)
+
+
+def descriptions(path):
+    """What packages are: the short descriptions, then the sentences of the long ones, each once."""
+    short, long, seen = [], [], set()
+    for record in path.read_text(encoding="utf-8").split("\n\n"):
+        found = re.search(r"^Description-en: (.*(?:\n .*)*)", record, re.M)
+        if not found:
+            continue
+        head, *lines = found.group(1).split("\n")
+        head = head.strip()
+        if head.lower() not in seen and len(head) > 12:
+            seen.add(head.lower())
+            short.append(head)
+        paragraphs = [[]]
+        for line in lines:
+            if line.strip() == "." or line.startswith("  "):
+                paragraphs.append([])
+            else:
+                paragraphs[-1].append(line.strip())
+        for paragraph in paragraphs:
+            for sentence in re.split(r"(?<=[.!?])\s+", " ".join(paragraph).strip()):
+                key = sentence.lower()
+                whole = 30 <= len(sentence) <= 200 and sentence[0].isascii() and sentence[0].isupper()
+                if whole and sentence[-1] in ".!?" and key not in seen and not ABOUT_PACKAGING.search(key):
+                    seen.add(key)
+                    long.append(sentence)
+    return short + long
+
+
 def is_kept(at, word):
     bare = word.lstrip("#")
     shaped = re.fullmatch(r"(##)?[a-z0-9]+", word) and len(bare) >= 2 and not bare.isdigit()
@@ -155,7 +190,10 @@ def word_rows(model, texts):
     targets = targets @ axes
     sums = counts @ rows
     rows *= (sums * targets).sum() / (sums * sums).sum()
-    rows = corrected(rows, counts, targets)
+    for _ in range(ROUNDS):
+        lengths = np.linalg.norm(counts @ rows, axis=1, keepdims=True)
+        middle = np.median(lengths)
+        rows = corrected(rows, counts, targets * np.clip(lengths, 0.3 * middle, 3 * middle))
     words = [model.vocabulary[token] for token in kept]
     return [("#" + w[2:] if w.startswith("##") else w).encode() for w in words], rows
 
@@ -170,9 +208,9 @@ def write(out, words, rows):
     out.write_bytes(header + ends.tobytes() + b"".join(text) + rows[order].tobytes())
 
 
-def main(model_dir, wordnet_dir, out):
+def main(model_dir, wordnet_dir, described, out):
     model = Model(Path(model_dir))
-    texts = sentences(Path(wordnet_dir), model.vocabulary)
+    texts = sentences(Path(wordnet_dir), model.vocabulary) + descriptions(Path(described))
     words, rows = word_rows(model, texts)
     write(Path(out), words, rows)
     print(json.dumps({"words": len(words), "sentences": len(texts)}))
