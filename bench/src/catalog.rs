@@ -1,4 +1,4 @@
-//! What ten thousand tools cost: to register, to change, to start a cell beside, to list, to search.
+//! What ten thousand tools cost: to register, to search, to change one of, to start a cell beside, to list.
 //!
 //! The tools are [made up](crate::made_up).
 
@@ -21,7 +21,7 @@ pub(crate) async fn run(count: usize, runs: usize) -> anyhow::Result<Report> {
 }
 
 fn registration(count: usize, runs: usize, report: &mut Report) -> anyhow::Result<()> {
-    let [mut build, mut first, mut search] = [(); 3].map(|()| Samples::default());
+    let [mut build, mut first, mut changed, mut search] = [(); 4].map(|()| Samples::default());
     for _ in 0..runs.clamp(3, 30) {
         let tools = entries(count)?;
         let begun = start();
@@ -30,6 +30,14 @@ fn registration(count: usize, runs: usize, report: &mut Report) -> anyhow::Resul
         let begun = start();
         catalog.search(&request("warm"));
         first.end(&begun);
+        let mut tools = catalog.entries().to_vec();
+        if let Some(tool) = tools.get_mut(count / 2) {
+            tool.description.push_str(" Changed since.");
+        }
+        let next = catalog.succeeded_by(tools, Vec::new())?;
+        let begun = start();
+        next.search(&request("warm"));
+        changed.end(&begun);
         for _ in 0..20 {
             let begun = start();
             catalog.search(&request(QUERY));
@@ -38,6 +46,7 @@ fn registration(count: usize, runs: usize, report: &mut Report) -> anyhow::Resul
     }
     report.add_samples("register", build);
     report.add_samples("first search, which makes the index", first);
+    report.add_samples("first search after one tool changed", changed);
     report.add_samples("one search", search);
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! use, so a cell that needs none of them pays for none.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use codecell_protocol::EffectKind;
 use serde::Serialize;
@@ -17,7 +17,7 @@ use crate::mcp::{McpLookupError, McpServer, McpSpace, McpTable};
 use crate::names;
 use crate::prompt_index::{self, IndexOptions};
 use crate::resolve::{self, ResolveError};
-use crate::search::{Hit, Index, Scope, SearchRequest};
+use crate::search::{Hit, Index, Read, Readings, Scope, SearchRequest};
 
 /// The most entries that one catalog holds.
 pub const MAX_ENTRIES: usize = 100_000;
@@ -60,14 +60,16 @@ pub struct SourceCounts {
 /// The tools of one run, after policy.
 #[derive(Debug)]
 pub struct Catalog {
-    entries: Vec<Entry>,
-    by_id: HashMap<ToolId, usize>,
+    entries: Arc<Vec<Entry>>,
+    by_id: Arc<HashMap<ToolId, usize>>,
     /// Own names and safe names, each with every entry that has it, in catalog order.
     by_name: HashMap<String, Vec<usize>>,
     safe_names: Vec<Option<String>>,
     servers: Vec<McpServer>,
     mcp: OnceLock<McpTable>,
     index: OnceLock<Index>,
+    /// What search read of this catalog or of one that it comes from, for those that come from it.
+    readings: Arc<Readings>,
     declarations: OnceLock<Vec<DeclarationFile>>,
     all_tools_json: OnceLock<String>,
     content_hash: OnceLock<ContentHash>,
@@ -110,16 +112,33 @@ impl Catalog {
         let safe_names = names::safe_names(&entries);
         Ok(Self {
             by_name: name_table(&entries, &safe_names),
-            entries,
-            by_id,
+            entries: Arc::new(entries),
+            by_id: Arc::new(by_id),
             safe_names,
             servers,
             mcp: OnceLock::new(),
             index: OnceLock::new(),
+            readings: Arc::default(),
             declarations: OnceLock::new(),
             all_tools_json: OnceLock::new(),
             content_hash: OnceLock::new(),
         })
+    }
+
+    /// As [`Catalog::with_servers`], for a catalog that takes the place of this one. It is the same as
+    /// one made afresh, but its first search reads only the entries that are new or have changed:
+    /// schemas count as changed unless they are the very ones that the entries of this catalog hold.
+    ///
+    /// # Errors
+    /// As [`Catalog::build`].
+    pub fn succeeded_by(
+        &self,
+        entries: Vec<Entry>,
+        servers: Vec<McpServer>,
+    ) -> Result<Self, CatalogError> {
+        let mut next = Self::with_servers(entries, servers)?;
+        next.readings = Arc::clone(&self.readings);
+        Ok(next)
     }
 
     /// All entries, in catalog order.
@@ -182,7 +201,7 @@ impl Catalog {
 
     /// The safe names with their entries, in catalog order: the table behind `tools.<name>`.
     pub fn safe_names(&self) -> impl Iterator<Item = (&str, &Entry)> {
-        let named = self.safe_names.iter().zip(&self.entries);
+        let named = self.safe_names.iter().zip(self.entries.iter());
         named.filter_map(|(name, entry)| Some((name.as_deref()?, entry)))
     }
 
@@ -246,12 +265,13 @@ impl Catalog {
         let by_id = entries.iter().enumerate();
         Self {
             by_name: name_table(&entries, &safe_names),
-            by_id: by_id.map(|(at, entry)| (entry.id.clone(), at)).collect(),
-            entries,
+            by_id: Arc::new(by_id.map(|(at, entry)| (entry.id.clone(), at)).collect()),
+            entries: Arc::new(entries),
             safe_names,
             servers: self.servers.clone(),
             mcp: OnceLock::from(self.mcp().narrowed(&kept)),
             index: OnceLock::new(),
+            readings: Arc::clone(&self.readings),
             declarations: OnceLock::new(),
             all_tools_json: OnceLock::new(),
             content_hash: OnceLock::new(),
@@ -299,7 +319,7 @@ impl Catalog {
     /// How many entries come from each source.
     pub fn counts(&self) -> SourceCounts {
         let mut counts = SourceCounts::default();
-        for entry in &self.entries {
+        for entry in self.entries.iter() {
             match entry.source() {
                 Source::OpenClaw => counts.openclaw += 1,
                 Source::Mcp => counts.mcp += 1,
@@ -323,6 +343,11 @@ impl Catalog {
         *self
             .content_hash
             .get_or_init(|| hash::of_catalog(&self.entries, self.servers()))
+    }
+
+    /// What search has to know of the entries.
+    pub(crate) fn read(&self) -> Read {
+        self.readings.read(&self.entries, &self.by_id)
     }
 
     pub(crate) fn position(&self, id: &str) -> Option<usize> {

@@ -81,6 +81,26 @@ impl ToolSet {
     /// # Errors
     /// When two tools share an id, or lists that are not empty allow nothing of what there is.
     pub fn build(sources: &[Arc<dyn ToolSource>], policy: &Policy) -> Result<Self, ToolSetError> {
+        Self::build_after(None, sources, policy)
+    }
+
+    /// As [`ToolSet::build`], for a set that takes the place of this one: search reads only what differs.
+    ///
+    /// # Errors
+    /// As [`ToolSet::build`].
+    pub fn rebuilt(
+        &self,
+        sources: &[Arc<dyn ToolSource>],
+        policy: &Policy,
+    ) -> Result<Self, ToolSetError> {
+        Self::build_after(Some(&self.catalog), sources, policy)
+    }
+
+    fn build_after(
+        before: Option<&Catalog>,
+        sources: &[Arc<dyn ToolSource>],
+        policy: &Policy,
+    ) -> Result<Self, ToolSetError> {
         let offered: Vec<Arc<dyn Tool>> =
             sources.iter().flat_map(|source| source.tools()).collect();
         let definitions: Vec<_> = offered.iter().map(|tool| tool.definition()).collect();
@@ -100,19 +120,27 @@ impl ToolSet {
         }
         let servers = sources.iter().flat_map(|source| source.servers());
         let servers = servers.filter(|server| is_shown(server, &offered, &tools, policy));
-        let mut set = Self::of_tools(servers.collect(), tools)?;
+        let mut set = Self::of_tools(before, servers.collect(), tools)?;
         set.removals = removals.into();
         set.unknown_allow_entries = unknown_allow_entries;
         Ok(set)
     }
 
-    fn of_tools(servers: Vec<McpServer>, tools: Vec<Arc<dyn Tool>>) -> Result<Self, CatalogError> {
+    fn of_tools(
+        before: Option<&Catalog>,
+        servers: Vec<McpServer>,
+        tools: Vec<Arc<dyn Tool>>,
+    ) -> Result<Self, CatalogError> {
         let entries = tools.iter().map(|tool| tool.definition().entry()).collect();
         let by_id = tools
             .into_iter()
             .map(|tool| (tool.definition().id.clone(), tool));
+        let catalog = match before {
+            Some(before) => before.succeeded_by(entries, servers)?,
+            None => Catalog::with_servers(entries, servers)?,
+        };
         Ok(Self {
-            catalog: Arc::new(Catalog::with_servers(entries, servers)?),
+            catalog: Arc::new(catalog),
             tools: Arc::new(by_id.collect()),
             gone: Arc::default(),
             removals: Arc::default(),

@@ -4,9 +4,12 @@
 //! deterministic: equal catalogs and queries give equal lists, ties are broken by id. It reads the
 //! parameters of trusted entries only.
 
-mod collect;
+mod document;
 mod index;
+mod interner;
 mod query;
+mod readings;
+mod scores;
 mod sentences;
 mod stem;
 pub(crate) mod text;
@@ -14,6 +17,7 @@ mod vectors;
 mod weigh;
 
 pub(crate) use index::Index;
+pub(crate) use readings::{Read, Readings};
 
 use crate::entry::Entry;
 use crate::id::Source;

@@ -125,9 +125,12 @@ fn number(bytes: &[u8], at: usize) -> Option<usize> {
     usize::try_from(u32::from_le_bytes(*bytes)).ok()
 }
 
-/// A weighted sum of rows; a number that 16 bits do not hold stays at the end of its range.
+/// How much one row counts in a sum at most: so that a product fits into 16 bits.
+const MAX_WEIGHT: u16 = 257;
+
+/// A weighted sum of rows.
 #[derive(Clone, Debug)]
-pub(crate) struct Sum([i16; DIMENSIONS]);
+pub(crate) struct Sum([i32; DIMENSIONS]);
 
 impl Default for Sum {
     fn default() -> Self {
@@ -136,15 +139,19 @@ impl Default for Sum {
 }
 
 impl Sum {
-    pub(crate) fn add(&mut self, row: &Row, weight: u8) {
+    /// Adds a row so many times, at most [`MAX_WEIGHT`].
+    pub(crate) fn add(&mut self, row: &Row, weight: u16) {
+        let weight = weight.min(MAX_WEIGHT).cast_signed();
         for (sum, &value) in self.0.iter_mut().zip(row) {
-            *sum = sum.saturating_add(i16::from(value as i8) * i16::from(weight));
+            *sum = sum.wrapping_add(i32::from(
+                i16::from(value.cast_signed()).wrapping_mul(weight),
+            ));
         }
     }
 
     fn scaled(&self, by: f32) -> Row {
         self.0.map(|value| {
-            let scaled = f32::from(value) * by;
+            let scaled = value as f32 * by;
             // Rounded by hand: the library's way is a call for each number.
             (scaled + 0.5_f32.copysign(scaled)).clamp(-127.0, 127.0) as i8 as u8
         })
@@ -156,7 +163,7 @@ impl Sum {
         if largest == 0 {
             return None;
         }
-        let row = self.scaled(127.0 / f32::from(largest));
+        let row = self.scaled(127.0 / largest as f32);
         let square: f32 = row.iter().map(|&byte| f32::from(byte as i8).powi(2)).sum();
         Some(Meaning {
             row,
@@ -184,6 +191,17 @@ impl Meanings {
         let (row, factor) = meaning.map_or(([0; DIMENSIONS], 0.0), |m| (m.row, m.factor));
         self.rows.push(row);
         self.factors.push(factor);
+    }
+
+    /// Takes over what another one says of one of its documents.
+    pub(crate) fn push_from(&mut self, other: &Self, at: usize) {
+        self.rows.push(other.rows[at]);
+        self.factors.push(other.factors[at]);
+    }
+
+    pub(crate) fn append(&mut self, others: Self) {
+        self.rows.extend(others.rows);
+        self.factors.extend(others.factors);
     }
 
     /// How alike each document and the asked one are, from -1 to 1.

@@ -2,9 +2,10 @@
 //!
 //! Everything that does not depend on the query is worked into the postings here.
 
-use super::collect::{
-    Collector, DESCRIPTION, Document, FIELDS, LABEL, NAME, OUTPUT, OWNER, PARAMETER_NAMES,
-    PARAMETERS, VALUES,
+use std::sync::Arc;
+
+use super::document::{
+    DESCRIPTION, Document, FIELDS, LABEL, NAME, OUTPUT, OWNER, PARAMETER_NAMES, PARAMETERS, VALUES,
 };
 
 /// How fast repetitions of a term stop counting.
@@ -57,28 +58,34 @@ impl Postings {
         &self.postings[self.starts[term] as usize..self.starts[term + 1] as usize]
     }
 
-    /// Weighs what was collected; `places` gives each term its place in the index.
-    pub(super) fn weigh(collected: &Collector, places: &[u32]) -> Self {
-        let own = gathered(collected, places);
-        let starts = starts(&own, places.len());
-        let documents = collected.documents.len();
-        let counts = starts.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
-        let rarities: Vec<f32> = counts.map(|count| rarity(documents, count)).collect();
-        let names = name_rarities(&own, &rarities, documents);
-        let mut postings = vec![Posting::NONE; own.len()];
+    /// Weighs the terms of the documents; `places` gives each term its place in the index, and
+    /// `counts` each place the number of documents that have the term.
+    pub(super) fn weigh(documents: &[Arc<Document>], places: &[u32], counts: &[u32]) -> Self {
+        let scales = scales(documents);
+        let rarities = counts
+            .iter()
+            .map(|&count| rarity(documents.len(), count as usize));
+        let rarities: Vec<f32> = rarities.collect();
+        let starts = starts(counts);
         let mut next = starts.clone();
-        for gathered in &own {
-            let term = gathered.term as usize;
-            let share = match gathered.in_name {
-                true => NAME_COVERED / names[gathered.document as usize],
-                false => 0.0,
-            };
-            let saturated = gathered.weight / (SATURATION + gathered.weight);
-            postings[next[term] as usize] = Posting {
-                document: gathered.document,
-                weight: rarities[term] * (saturated + share),
-            };
-            next[term] += 1;
+        let mut postings = vec![Posting::NONE; starts.last().map_or(0, |&end| end as usize)];
+        for (number, document) in (0_u32..).zip(documents) {
+            let weights = occurrence_weights(&document.lengths, &scales);
+            let name = NAME_COVERED / name_rarity(document, places, &rarities);
+            for each in &document.uses {
+                let place = places[each.term as usize] as usize;
+                let weight = weight(&each.counts, &weights);
+                let share = match each.counts[NAME] {
+                    0 => 0.0,
+                    _ => name,
+                };
+                let at = &mut next[place];
+                postings[*at as usize] = Posting {
+                    document: number,
+                    weight: rarities[place] * (weight / (SATURATION + weight) + share),
+                };
+                *at += 1;
+            }
         }
         Self { starts, postings }
     }
@@ -97,52 +104,8 @@ pub(super) fn rarity(documents: usize, found_in: usize) -> f32 {
     (1.0 + (documents - found_in + 0.5) / (found_in + 0.5)).ln()
 }
 
-/// A term's occurrences in one document, put together.
-struct Gathered {
-    term: u32,
-    document: u32,
-    weight: f32,
-    in_name: bool,
-}
-
-/// Every term of every document once, document after document.
-fn gathered(collected: &Collector, places: &[u32]) -> Vec<Gathered> {
-    const NOWHERE: u32 = u32::MAX;
-    let scales = scales(&collected.documents);
-    let mut result: Vec<Gathered> = Vec::with_capacity(collected.occurrences.len() / 2);
-    // Where each term stands in `result`, if it is at or after the document's first.
-    let mut last = vec![NOWHERE; places.len()];
-    let mut from = 0;
-    for (document, collected_document) in (0_u32..).zip(&collected.documents) {
-        let weights = occurrence_weights(&collected_document.lengths, &scales);
-        let first = result.len();
-        for &(term, field) in &collected.occurrences[from..collected_document.end] {
-            let weight = weights[usize::from(field)];
-            let in_name = usize::from(field) == NAME;
-            let place = &mut last[term as usize];
-            match result.get_mut(*place as usize) {
-                Some(known) if *place as usize >= first => {
-                    known.weight += weight;
-                    known.in_name |= in_name;
-                }
-                _ => {
-                    *place = u32::try_from(result.len()).unwrap_or(NOWHERE);
-                    result.push(Gathered {
-                        term: places[term as usize],
-                        document,
-                        weight,
-                        in_name,
-                    });
-                }
-            }
-        }
-        from = collected_document.end;
-    }
-    result
-}
-
 /// One by the average length of each field, over the documents that have it.
-fn scales(documents: &[Document]) -> [f32; FIELDS] {
+fn scales(documents: &[Arc<Document>]) -> [f32; FIELDS] {
     std::array::from_fn(|field| {
         let filled = documents.iter().filter(|d| d.lengths[field] > 0);
         let (sum, count) = filled.fold((0_u64, 0_u64), |(sum, count), document| {
@@ -160,22 +123,25 @@ fn occurrence_weights(lengths: &[u32; FIELDS], scales: &[f32; FIELDS]) -> [f32; 
     })
 }
 
-fn starts(own: &[Gathered], terms: usize) -> Vec<u32> {
-    let mut starts = vec![0_u32; terms + 1];
-    for gathered in own {
-        starts[gathered.term as usize + 1] += 1;
-    }
-    for at in 1..starts.len() {
-        starts[at] += starts[at - 1];
-    }
-    starts
+fn weight(counts: &[u8; FIELDS], weights: &[f32; FIELDS]) -> f32 {
+    let each = counts.iter().zip(weights);
+    each.map(|(&count, weight)| f32::from(count) * weight).sum()
 }
 
-/// The rarities of all terms of each document's name together.
-fn name_rarities(own: &[Gathered], rarities: &[f32], documents: usize) -> Vec<f32> {
-    let mut sums = vec![f32::MIN_POSITIVE; documents];
-    for gathered in own.iter().filter(|gathered| gathered.in_name) {
-        sums[gathered.document as usize] += rarities[gathered.term as usize];
-    }
-    sums
+/// Where the postings of each place start, and where the last ones end.
+fn starts(counts: &[u32]) -> Vec<u32> {
+    let mut end = 0;
+    let ends = counts.iter().map(|count| {
+        end += count;
+        end
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
+/// The rarities of all terms of a document's name together.
+fn name_rarity(document: &Document, places: &[u32], rarities: &[f32]) -> f32 {
+    let in_name = document.uses.iter().filter(|each| each.counts[NAME] > 0);
+    in_name
+        .map(|each| rarities[places[each.term as usize] as usize])
+        .fold(f32::MIN_POSITIVE, |sum, rarity| sum + rarity)
 }

@@ -1,6 +1,6 @@
 //! Search: what comes first, and that limits and scopes hold.
 
-use codecell_catalog::{Catalog, MAX_SEARCH_LIMIT, Scope, SearchRequest};
+use codecell_catalog::{Catalog, Entry, MAX_SEARCH_LIMIT, Scope, SearchRequest};
 use serde_json::json;
 
 use crate::support::{entry, with_parameters};
@@ -199,4 +199,98 @@ fn hits_carry_signatures() {
         (hits[1].input.as_str(), hits[1].output.as_deref()),
         ("{}", None)
     );
+}
+
+/// What a search gives, to the last bit.
+fn answers(catalog: &Catalog) -> Vec<(String, u32, String)> {
+    let queries = [
+        "thing",
+        "weather of a city",
+        "translate it. then send mail",
+        "things 17",
+        "read_file_lines",
+        "gone qqqq",
+    ];
+    let mut answers = Vec::new();
+    for query in queries {
+        let request = SearchRequest {
+            queries: vec![query.to_owned()],
+            limit: 20,
+            scope: Scope::All,
+        };
+        let hits = catalog.search(&request);
+        answers.extend(hits.iter().map(|hit| {
+            let id = hit.entry.id.to_string();
+            (id, hit.score.to_bits(), hit.input.clone())
+        }));
+    }
+    answers
+}
+
+#[test]
+fn a_successor_is_searched_like_a_fresh_catalog() {
+    let mut entries = tools().entries().to_vec();
+    let mut catalog = Catalog::build(entries.clone()).unwrap();
+    answers(&catalog);
+    let changes: [fn(&mut Vec<Entry>); 8] = [
+        |entries| entries[1].description += " Weather and things.",
+        |entries| entries[3].label = Some("City weather".into()),
+        |entries| entries.truncate(8),
+        |entries| entries.push(entry("openclaw:plug:thing_17", "Mail for every thing.")),
+        |entries| entries.swap(0, 2),
+        |entries| {
+            let trusted = entries.iter_mut().filter(|entry| !entry.trusted);
+            trusted.for_each(|entry| entry.trusted = true);
+        },
+        |entries| entries[6].parameters = json!({"properties": {"city": {}}}).into(),
+        |entries| entries[6].output_schema = Some(json!({"properties": {"mail": {}}}).into()),
+    ];
+    for (at, change) in changes.into_iter().enumerate() {
+        change(&mut entries);
+        catalog = catalog.succeeded_by(entries.clone(), Vec::new()).unwrap();
+        // One that nobody searched stands between.
+        if at != 4 {
+            let fresh = Catalog::build(entries.clone()).unwrap();
+            assert_eq!(answers(&catalog), answers(&fresh), "change {at}");
+        }
+    }
+    let kept = |entry: &Entry| entry.name().len().is_multiple_of(2);
+    let narrowed = catalog.narrowed(kept);
+    let fresh = Catalog::build(narrowed.entries().to_vec()).unwrap();
+    assert_eq!(answers(&narrowed), answers(&fresh));
+}
+
+#[test]
+fn many_tools_are_indexed_alike_at_once_and_bit_by_bit() {
+    const WORDS: [&str; 7] = [
+        "weather",
+        "mail",
+        "thing",
+        "city",
+        "read",
+        "things",
+        "translated",
+    ];
+    let made = |at: usize| {
+        let words = [WORDS[at % 7], WORDS[at / 7 % 7], WORDS[at / 49 % 7]];
+        let id = format!("openclaw:plug{}:{}_{at}", at % 30, words.join("_"));
+        let schema =
+            json!({"properties": {(words[1]): {"description": format!("word{}", at % 100)}}});
+        with_parameters(&id, &format!("For {} {at}.", words.join(" of a ")), schema)
+    };
+    let entries: Vec<Entry> = (0..2_500).map(made).collect();
+    let at_once = Catalog::build(entries.clone()).unwrap();
+    let mut bit_by_bit = Catalog::build(Vec::new()).unwrap();
+    for count in [900, 1_800, 2_500] {
+        let some = entries[..count].to_vec();
+        bit_by_bit = bit_by_bit.succeeded_by(some, Vec::new()).unwrap();
+        answers(&bit_by_bit);
+    }
+    assert_eq!(answers(&at_once), answers(&bit_by_bit));
+}
+
+#[test]
+fn a_sentence_of_unknown_words_takes_nothing_away() {
+    let found = names(&["Qqqq zzzz xxxx. Fetch a web page."], 1, Scope::All);
+    assert_eq!(found, ["web_fetch"]);
 }

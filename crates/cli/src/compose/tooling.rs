@@ -154,7 +154,7 @@ impl Tooling {
     ///
     /// When the tools of now contradict each other, or policy leaves none.
     pub(crate) fn set_of_now(&self) -> Result<ToolSet, ToolSetError> {
-        ToolSet::build(&self.sources, &self.policy)
+        self.set.rebuilt(&self.sources, &self.policy)
     }
 
     /// Ends the MCP servers, gently at first. What is still needed of them is lost.
