@@ -406,7 +406,8 @@ impl<'a> Reader<'a> {
                 b'"' => break,
                 b'\\' => {
                     escaped = true;
-                    self.at += 2;
+                    // The text may end within the escape.
+                    self.at = self.end.min(self.at + 2);
                 }
                 _ => return Err(Stop::Odd),
             }

@@ -274,8 +274,10 @@ fn replies_are_read_as_the_engine_reads_them() {
         // Short texts go another way, so some are made longer.
         Some(text + &" ".repeat([0, 300][author.below(2)]))
     });
+    let long = format!("[\"{}\\u00e4\\n\"]", "x".repeat(300));
+    let cut_short = (long.len() - 12..long.len()).map(move |end| long[..end].to_owned());
     let ends = std::iter::once("end".to_owned());
-    let replies = texts.chain(ends).map(|text| {
+    let replies = texts.chain(cut_short).chain(ends).map(|text| {
         [
             (SettlementKind::ResolveJson, text.clone()),
             (SettlementKind::ResolveText, text),
