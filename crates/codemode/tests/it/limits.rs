@@ -262,7 +262,10 @@ async fn a_value_saved_in_passing_is_kept() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_queue_full_of_unreadable_arguments_is_no_deeper_than_one() {
-    let world = World::new();
+    let world = World::new().with_options(CodeModeOptions {
+        timeout_ms: 60_000,
+        ..CodeModeOptions::default()
+    });
     let code = "let v = 1; for (let i = 0; i < 512; i++) v = [v]; const all = []; for (let i = 0; i < 10000; i++) all.push(tools.echo({v}).catch(e => e.code)); return [...new Set(await Promise.all(all))]";
     assert_eq!(world.value(code).await, json!(["invalid_arguments"]));
 }

@@ -206,6 +206,7 @@ async fn run(program: &str, row: Option<&Value>, park: Park) -> Value {
         ..CodeModeOptions::default()
     };
     let mut world = World::new().with_options(options);
+    world.clock.stop_wall();
     if let Some(row) = row {
         world.run.tools = tool_set(tools_of(row));
     }
