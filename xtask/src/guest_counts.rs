@@ -7,6 +7,9 @@ use anyhow::{Result, ensure};
 
 use crate::driver::{self, Cell, Image, PENDING, Start, YIELDED};
 
+/// What the names of these counts begin with.
+pub(crate) const PREFIX: &str = "guest: ";
+
 /// Programs, by name.
 const PROGRAMS: &[(&str, &str)] = &[
     ("return 1 + 1", "return 1 + 1"),
@@ -45,9 +48,9 @@ pub(crate) fn count_all() -> Result<Vec<(String, u64)>> {
         let mut counts = Vec::new();
         for (name, text) in PROGRAMS {
             let counted = count(&image, text)?;
-            counts.push((format!("guest: {name}"), counted.instructions));
+            counts.push((format!("{PREFIX}{name}"), counted.instructions));
             if let Some(pages) = counted.pages {
-                counts.push((format!("guest: {name}, pages when suspended"), pages));
+                counts.push((format!("{PREFIX}{name}, pages when suspended"), pages));
             }
         }
         Ok(counts)
