@@ -79,6 +79,14 @@ pub enum RequestError {
         /// The last of what its process wrote to stderr.
         stderr: String,
     },
+    /// The server ended, and nothing of the request was sent.
+    #[error(
+        "the MCP server `{server}` ended before it was asked; it is started again when it is next needed"
+    )]
+    Gone {
+        /// The server.
+        server: String,
+    },
     /// The request could not be sent, or its sending went wrong half-way.
     #[error("the MCP server `{server}` cannot be reached: {reason}")]
     Unsent {
@@ -144,6 +152,17 @@ pub enum RequestError {
 }
 
 impl RequestError {
+    /// The same for a call of several requests, of which some were answered.
+    pub(super) fn after_answers(self) -> Self {
+        match self {
+            Self::Gone { server } => Self::Died {
+                server,
+                stderr: String::new(),
+            },
+            other => other,
+        }
+    }
+
     /// The word that programs compare.
     #[must_use]
     pub fn code(&self) -> &'static str {
@@ -151,6 +170,7 @@ impl RequestError {
             Self::Unavailable { .. } => "mcp_unavailable",
             Self::Unauthorized { .. } => "mcp_unauthorized",
             Self::Died { .. } => "mcp_server_died",
+            Self::Gone { .. } => "mcp_server_gone",
             Self::Unsent { .. } => "mcp_unreachable",
             Self::Timeout { .. } => "mcp_timeout",
             Self::Aborted { .. } => "aborted",
@@ -169,6 +189,7 @@ impl From<RequestError> for ToolError {
         let tool_error = Self::new(error.code(), error.to_string());
         match error {
             RequestError::Unavailable { .. }
+            | RequestError::Gone { .. }
             | RequestError::Unauthorized { .. }
             | RequestError::Changed { .. } => tool_error.without_effect(),
             _ => tool_error,

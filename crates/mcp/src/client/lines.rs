@@ -28,7 +28,21 @@ const QUEUED_WRITES: usize = 64;
 const KEPT_OF_LONG_LINE: usize = 256;
 
 /// A line to be written, and who wants to know.
-type Write = (Vec<u8>, oneshot::Sender<io::Result<()>>);
+type Write = (Vec<u8>, oneshot::Sender<Result<(), SendError>>);
+
+/// Why a message did not go through.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SendError {
+    /// The message is none.
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+    /// The pipe is closed, and nothing of the message went into it.
+    #[error("the server takes no more input")]
+    Closed,
+    /// The pipe broke, and how much of the message was read is unknown.
+    #[error("the server stopped reading: {0}")]
+    Cut(io::Error),
+}
 
 /// The transport.
 pub(super) struct Lines<R> {
@@ -155,31 +169,40 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
 /// Writes until nobody sends any more or the pipe is closed.
 async fn write<W: AsyncWrite + Unpin>(mut pipe: W, mut queue: mpsc::Receiver<Write>) {
     while let Some((line, told)) = queue.recv().await {
-        let written = async {
-            pipe.write_all(&line).await?;
-            pipe.flush().await
-        };
-        let written = written.await;
+        let written = write_line(&mut pipe, &line).await;
         let is_broken = written.is_err();
         // Whoever asked may have gone.
         let _ = told.send(written);
         if is_broken {
-            return;
+            break;
         }
+    }
+    queue.close();
+    while let Some((_, told)) = queue.recv().await {
+        let _ = told.send(Err(SendError::Closed));
     }
 }
 
-fn closed() -> io::Error {
-    io::Error::new(io::ErrorKind::BrokenPipe, "the server takes no more input")
+async fn write_line<W: AsyncWrite + Unpin>(pipe: &mut W, line: &[u8]) -> Result<(), SendError> {
+    let mut rest = line;
+    while !rest.is_empty() {
+        match pipe.write(rest).await {
+            Ok(bytes @ 1..) => rest = &rest[bytes..],
+            _ if rest.len() == line.len() => return Err(SendError::Closed),
+            Ok(_) => return Err(SendError::Cut(io::ErrorKind::WriteZero.into())),
+            Err(error) => return Err(SendError::Cut(error)),
+        }
+    }
+    pipe.flush().await.map_err(SendError::Cut)
 }
 
 impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleClient> for Lines<R> {
-    type Error = io::Error;
+    type Error = SendError;
 
     fn send(
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
-    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+    ) -> impl Future<Output = Result<(), SendError>> + Send + 'static {
         if let JsonRpcMessage::Request(request) = &item
             && is_greeting(&request.request)
         {
@@ -190,8 +213,11 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleClient> for Lines<R> {
             let mut line = serde_json::to_vec(&item)?;
             line.push(b'\n');
             let (told, written) = oneshot::channel();
-            writes.send((line, told)).await.map_err(|_| closed())?;
-            written.await.map_err(|_| closed())?
+            let queued = writes.send((line, told)).await;
+            queued.map_err(|_| SendError::Closed)?;
+            // The writer was stopped, maybe in the middle of this line.
+            let stopped = |_| SendError::Cut(io::ErrorKind::BrokenPipe.into());
+            written.await.map_err(stopped)?
         }
     }
 
@@ -208,7 +234,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleClient> for Lines<R> {
         }
     }
 
-    async fn close(&mut self) -> Result<(), io::Error> {
+    async fn close(&mut self) -> Result<(), SendError> {
         // Without the writer the pipe to the server is closed, which asks it to end.
         self.writer = None;
         if let Some(process) = self.process.take() {

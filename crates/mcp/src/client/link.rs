@@ -27,7 +27,7 @@ use super::error::{RequestError, StartError};
 use super::handler::{Handler, Staleness};
 use super::http;
 use super::limits::ClientLimits;
-use super::lines::Lines;
+use super::lines::{Lines, SendError};
 use super::message::raw_result;
 use super::news::{self, News};
 use super::oauth;
@@ -149,6 +149,7 @@ impl Link {
         let sent = peer.send_cancellable_request(request, options).await;
         let mut handle = match sent {
             Ok(handle) => handle,
+            Err(ServiceError::TransportClosed) => return Err(self.gone().await),
             Err(error) => return Err(self.explain(error).await),
         };
         let mut waiting = Waiting {
@@ -207,25 +208,53 @@ impl Link {
                 after: timeout,
             },
             ServiceError::Cancelled { .. } => RequestError::Aborted { server },
-            ServiceError::TransportClosed => {
-                // The process writes its last words while it ends.
-                let _ = tokio::time::timeout(LAST_WORDS, self.ended.cancelled()).await;
-                RequestError::Died {
-                    server,
-                    stderr: self.tail.text(),
-                }
-            }
-            ServiceError::TransportSend(error) => match oauth::refusal(error.error.as_ref()) {
-                Some(reason) => RequestError::Unauthorized { server, reason },
-                None => RequestError::Unsent {
-                    server,
-                    reason: http::explain(error.error.as_ref()),
-                },
-            },
+            ServiceError::TransportClosed => self.died().await,
+            ServiceError::TransportSend(error) => self.unsent(error.error).await,
             other => RequestError::Malformed {
                 server,
                 reason: other.to_string(),
             },
+        }
+    }
+
+    async fn unsent(&self, error: Box<dyn std::error::Error + Send + Sync>) -> RequestError {
+        let server = self.server.to_string();
+        match error.downcast().map(|error| *error) {
+            Ok(SendError::Closed) => self.gone().await,
+            Ok(SendError::Cut(_)) => {
+                self.close();
+                self.died().await
+            }
+            Ok(SendError::Json(error)) => RequestError::Unsent {
+                server,
+                reason: error.to_string(),
+            },
+            Err(error) => match oauth::refusal(error.as_ref()) {
+                Some(reason) => RequestError::Unauthorized { server, reason },
+                None => RequestError::Unsent {
+                    server,
+                    reason: http::explain(error.as_ref()),
+                },
+            },
+        }
+    }
+
+    /// The server ended, or ends for want of input, before anything of the request was sent. When
+    /// this is known, the next who needs it gets another process.
+    async fn gone(&self) -> RequestError {
+        self.close();
+        self.ended.cancelled().await;
+        RequestError::Gone {
+            server: self.server.to_string(),
+        }
+    }
+
+    async fn died(&self) -> RequestError {
+        // The process writes its last words while it ends.
+        let _ = tokio::time::timeout(LAST_WORDS, self.ended.cancelled()).await;
+        RequestError::Died {
+            server: self.server.to_string(),
+            stderr: self.tail.text(),
         }
     }
 }
@@ -365,10 +394,10 @@ async fn greet<T: Transport<RoleClient> + 'static>(
 const ENDED: &str = "it ended before it answered";
 
 fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
-    let causes = std::iter::successors(Some(error), |cause| cause.source());
-    causes
-        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
-        .any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    matches!(
+        error.downcast_ref(),
+        Some(SendError::Closed | SendError::Cut(_))
+    )
 }
 
 /// Why the server did not let us, if that is what went wrong.

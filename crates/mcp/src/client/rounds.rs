@@ -39,8 +39,12 @@ pub(super) async fn run(
 ) -> Result<Value, RequestError> {
     let mut round = Round::default();
     let mut pause = FIRST_PAUSE;
-    for _ in 0..=limits.max_questions {
-        let result = link.request(request(round)).await?;
+    for rounds in 0..=limits.max_questions {
+        let result = link.request(request(round)).await;
+        let result = result.map_err(|error| match rounds {
+            0 => error,
+            _ => error.after_answers(),
+        })?;
         if !wants_more(link, &result) {
             return Ok(result);
         }

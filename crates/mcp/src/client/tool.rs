@@ -41,6 +41,18 @@ impl RemoteTool {
     }
 
     async fn run(&self, input: &ToolInput, ctx: &CallContext) -> Result<ToolOutput, RequestError> {
+        match self.attempt(input, ctx).await {
+            // Nothing of it was sent, so another process may have it.
+            Err(RequestError::Gone { .. }) => self.attempt(input, ctx).await,
+            answer => answer,
+        }
+    }
+
+    async fn attempt(
+        &self,
+        input: &ToolInput,
+        ctx: &CallContext,
+    ) -> Result<ToolOutput, RequestError> {
         let ready = self.server.ready().await?;
         self.compare(&ready)?;
         let _turn = ready.link.turn().await;

@@ -219,6 +219,11 @@ impl Fake {
                 complain("dying as asked");
                 std::process::exit(7);
             }
+            "deaf" => {
+                let nothing = std::fs::File::open("/dev/null").unwrap();
+                rustix::stdio::dup2_stdin(&nothing).unwrap();
+                result(id, text("deaf from now on".to_owned()));
+            }
             "stall" => {}
             "ask" => {
                 self.asking.push(id.clone());

@@ -80,6 +80,35 @@ async fn a_server_that_dies_leaves_an_unknown_effect_and_comes_back() {
 }
 
 #[tokio::test]
+async fn a_call_that_no_longer_reaches_a_process_is_made_by_the_next() {
+    let tools = ["deaf", "echo", "pid"];
+    let mut options = PoolOptions::new(vec![server(
+        "frail",
+        &script(&tools, json!({"stubborn": true})),
+    )]);
+    options.limits.stop_patience = Duration::from_millis(300);
+    let world = World::with(options);
+    let set = world.tools().await;
+    let first = world.text(&set, "pid", json!({})).await;
+    assert_eq!(
+        world.text(&set, "deaf", json!({})).await,
+        "deaf from now on"
+    );
+    // The process still runs, and nobody has noticed anything yet.
+    assert!(is_running(&first));
+    let calls = ["a", "b", "c"].map(|text| world.text(&set, "echo", json!({"text": text})));
+    assert_eq!(
+        futures::future::join_all(calls).await,
+        [
+            r#"echo {"text":"a"}"#,
+            r#"echo {"text":"b"}"#,
+            r#"echo {"text":"c"}"#
+        ]
+    );
+    assert!(!is_running(&first));
+}
+
+#[tokio::test]
 async fn a_server_that_keeps_dying_is_left_alone_for_longer_and_longer() {
     let script = script(&["die", "echo"], json!({}));
     let mut options = PoolOptions::new(vec![server("frail", &script)]);
