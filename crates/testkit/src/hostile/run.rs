@@ -20,7 +20,7 @@ const HUNG: Duration = Duration::from_secs(150);
 
 /// How far a leg may go beyond its timeout on a machine that tests everything at once. The goal is
 /// 5 ms, the suite's margin 50; the figures themselves are printed.
-const MAX_OVERRUN_MS: f64 = 1500.0;
+const MAX_OVERRUN_MS: f64 = 5000.0;
 
 /// How long a bystander's cell may take on such a machine.
 const MAX_LATENCY_MS: f64 = 5000.0;
