@@ -78,7 +78,11 @@ fn main() -> anyhow::Result<()> {
 }
 
 fn prepare(text: &str, times: usize) -> anyhow::Result<()> {
-    let options = PrepareOptions::default();
+    // As on a guest's thread, where nothing needs a thread of its own.
+    let options = PrepareOptions {
+        free_stack_bytes: 8 << 20,
+        ..PrepareOptions::default()
+    };
     for _ in 0..times {
         black_box(codecell_script::prepare(black_box(text), &options)?);
     }

@@ -47,9 +47,20 @@ pub(crate) fn open(text: &str) -> Result<Envelope, ScriptError> {
     })
 }
 
+const BLANKS: &str = "                                                                ";
+
 /// Appends white space of the same shape: line terminators stay, every other character becomes blanks of
 /// equal length in bytes and UTF-16 units.
 pub(crate) fn push_blank(out: &mut String, text: &str) {
+    if text.is_ascii() && !text.contains(['\n', '\r']) {
+        let mut left = text.len();
+        while left > 0 {
+            let blanks = left.min(BLANKS.len());
+            out.push_str(&BLANKS[..blanks]);
+            left -= blanks;
+        }
+        return;
+    }
     for character in text.chars() {
         match character.len_utf8() {
             1 if matches!(character, '\n' | '\r') => out.push(character),

@@ -72,6 +72,18 @@ pub(crate) fn unclosed(text: &str) -> Option<usize> {
     scan.unclosed
 }
 
+/// Bytes of words, those of other alphabets included.
+const OF_WORDS: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let ascii = byte as u8;
+        table[byte] = ascii.is_ascii_alphanumeric() || matches!(ascii, b'_' | b'$' | 0x80..);
+        byte += 1;
+    }
+    table
+};
+
 /// Words after which an expression must follow.
 fn prefix_word(word: &[u8]) -> bool {
     matches!(
@@ -198,8 +210,11 @@ impl<'t> Scan<'t> {
             broke |= byte != b' ' && byte != b'\t';
             self.at += 1;
         }
+        if !broke || self.last != Last::Operand {
+            return;
+        }
         let word = self.word_here();
-        if broke && self.last == Last::Operand && !word.is_empty() && !continues(word) {
+        if !word.is_empty() && !continues(word) {
             self.fresh();
         }
     }
@@ -211,9 +226,7 @@ impl<'t> Scan<'t> {
 
     fn word_here(&self) -> &[u8] {
         let rest = &self.bytes[self.at.min(self.bytes.len())..];
-        let end = rest.iter().position(|byte| {
-            !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..))
-        });
+        let end = rest.iter().position(|byte| !OF_WORDS[usize::from(*byte)]);
         &rest[..end.unwrap_or(rest.len())]
     }
 

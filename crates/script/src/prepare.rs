@@ -33,7 +33,6 @@ pub fn prepare(text: &str, options: &PrepareOptions) -> Result<Prepared, ScriptE
     let envelope = envelope::open(text)?;
     let choice = Choice::of(options, &envelope)?;
     nesting::check(&envelope.body).map_err(|excess| too_nested(text, excess))?;
-    let needed_bytes = stack::bound_bytes(&envelope.body);
     let work = || {
         Preparation {
             text,
@@ -42,7 +41,7 @@ pub fn prepare(text: &str, options: &PrepareOptions) -> Result<Prepared, ScriptE
         }
         .run()
     };
-    let judged = stack::with_room(needed_bytes, options.free_stack_bytes, work)
+    let judged = stack::with_room(&envelope.body, options.free_stack_bytes, work)
         .unwrap_or_else(|| Err(no_room(text, options)))?;
     Ok(Prepared {
         directive: envelope.directive,

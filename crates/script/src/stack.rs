@@ -21,7 +21,7 @@ pub(crate) const ASSUMED_BYTES: usize = if cfg!(debug_assertions) {
 };
 
 /// An upper bound, in bytes, of the stack that parsing and visiting `text` takes.
-pub(crate) fn bound_bytes(text: &str) -> usize {
+fn bound_bytes(text: &str) -> usize {
     let (mut brackets, mut operators) = (0, 0);
     let (mut word, mut blank_after_word) = (false, false);
     for byte in text.bytes() {
@@ -41,13 +41,18 @@ pub(crate) fn bound_bytes(text: &str) -> usize {
     BASE_BYTES + brackets * PER_BRACKET_BYTES + operators * PER_OPERATOR_BYTES
 }
 
-/// Runs `work` where `needed_bytes` of stack are free: here, if `free_bytes` are enough, else on a thread of its
-/// own. `None` if the system gives no such thread.
+/// Runs `work`, which parses and visits `text`, where there is stack enough: here, if `free_bytes` are, else on a
+/// thread of its own. `None` if the system gives no such thread.
 pub(crate) fn with_room<T: Send>(
-    needed_bytes: usize,
+    text: &str,
     free_bytes: usize,
     work: impl FnOnce() -> T + Send,
 ) -> Option<T> {
+    // Were all of it brackets: a short text need not be counted.
+    if BASE_BYTES + text.len() * PER_BRACKET_BYTES <= free_bytes {
+        return Some(work());
+    }
+    let needed_bytes = bound_bytes(text);
     if needed_bytes <= free_bytes {
         return Some(work());
     }

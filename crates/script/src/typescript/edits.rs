@@ -3,7 +3,7 @@
 //! A range is blanked or replaced at most once; where two changes overlap, the one that starts first and
 //! reaches further wins and the other is dropped, because it lies inside what is gone.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::envelope::push_blank;
 
@@ -24,7 +24,7 @@ struct Edit {
 pub(super) struct Edits {
     list: Vec<Edit>,
     /// The last-starting replacement that ends at a place.
-    ends: HashMap<usize, usize>,
+    ends: BTreeMap<usize, usize>,
 }
 
 impl Edits {
@@ -103,6 +103,9 @@ impl Edits {
 
 /// Writes `head`, then blanks for what is left of `old`, keeping every line terminator.
 fn push_replacement(out: &mut String, old: &str, edit: &Edit) {
+    if edit.head.is_empty() && edit.tail.is_none() {
+        return push_blank(out, old);
+    }
     out.push_str(&edit.head);
     let mut room = edit.head.len();
     let last = old.char_indices().next_back().map_or(0, |(at, _)| at);

@@ -11,7 +11,7 @@ use oxc_span::{GetSpan, Span};
 use oxc_syntax::constant_value::ConstantValue;
 
 use super::erase::{Body, Eraser};
-use super::scan;
+use super::{facts, scan};
 
 impl<'a> Eraser<'a> {
     /// Rewrites an enum; `owner` is the object of the namespace that exports it.
@@ -102,7 +102,7 @@ impl<'a> Eraser<'a> {
                 next.map(|value| value + 1.0)
             }
             Some(value) => {
-                let constant = self.constant(member, it);
+                let constant = facts::literal(value).or_else(|| self.constant(member, it));
                 let text = matches!(constant, Some(ConstantValue::String(_))) || is_text(value);
                 if text {
                     self.edits

@@ -1,25 +1,29 @@
 //! What must be known about a whole program before enums and namespaces can be rewritten: the scopes of
 //! its names, and what the blocks of one namespace or enum export together.
 //!
-//! Programs without enums and namespaces cost nothing here.
+//! Programs without enums and namespaces cost nothing here, and scopes are made only where a name can mean
+//! a member: in namespaces, and in values of enum members that are no literals.
 
 use std::collections::{HashMap, HashSet};
 
 use oxc_ast::ast::{
-    BindingIdentifier, BindingPattern, Declaration, Program, Statement, TSEnumDeclaration,
-    TSNamespaceDeclaration, TSNamespaceDeclarationBody,
+    BindingIdentifier, BindingPattern, Declaration, Expression, Program, Statement,
+    TSEnumDeclaration, TSNamespaceDeclaration, TSNamespaceDeclarationBody,
 };
 use oxc_ast_visit::{VisitJs, walk_js};
 use oxc_semantic::{Scoping, SemanticBuilder};
+use oxc_syntax::constant_value::ConstantValue;
+use oxc_syntax::operator::UnaryOperator;
 
 /// The facts; empty for programs that need none.
 #[derive(Default)]
 pub(super) struct Facts<'a> {
-    /// Scopes and references, if the program has an enum or a namespace.
+    /// Scopes and references, if a name in the program can mean a member of an enum or namespace.
     pub(super) scoping: Option<Scoping>,
     /// Dotted path of a namespace or enum to the names it exports in any of its blocks.
     pub(super) exports: HashMap<String, HashSet<&'a str>>,
     path: Vec<&'a str>,
+    names_members: bool,
 }
 
 impl<'a> Facts<'a> {
@@ -27,7 +31,7 @@ impl<'a> Facts<'a> {
     pub(super) fn of(program: &'a Program<'a>) -> Self {
         let mut facts = Self::default();
         facts.visit_program(program);
-        if !facts.exports.is_empty() {
+        if facts.names_members {
             let built = SemanticBuilder::new().with_enum_eval(true).build(program);
             facts.scoping = Some(built.semantic.into_scoping());
         }
@@ -91,6 +95,21 @@ fn pattern_names<'a>(pattern: &BindingPattern<'a>) -> Vec<&'a str> {
         .collect()
 }
 
+/// The value of a literal, a sign before it included.
+pub(super) fn literal(value: &Expression<'_>) -> Option<ConstantValue> {
+    match value {
+        Expression::StringLiteral(text) => Some(ConstantValue::String(text.value.as_str().into())),
+        Expression::NumericLiteral(number) => Some(ConstantValue::Number(number.value)),
+        Expression::UnaryExpression(unary) => match (unary.operator, &unary.argument) {
+            (UnaryOperator::UnaryNegation, Expression::NumericLiteral(number)) => {
+                Some(ConstantValue::Number(-number.value))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 impl<'a> VisitJs<'a> for Facts<'a> {
     fn visit_ts_enum_declaration(&mut self, it: &TSEnumDeclaration<'a>) {
         self.path.push(it.id.name.as_str());
@@ -100,6 +119,9 @@ impl<'a> VisitJs<'a> for Facts<'a> {
             .iter()
             .map(|member| member.id.static_name().as_str());
         self.exported().extend(names);
+        let mut values = it.body.members.iter().map(|member| &member.initializer);
+        self.names_members |=
+            values.any(|value| value.as_ref().is_some_and(|value| literal(value).is_none()));
         walk_js::walk_ts_enum_declaration(self, it);
         self.path.pop();
     }
@@ -120,6 +142,7 @@ impl<'a> VisitJs<'a> for Facts<'a> {
             }
         }
         self.exported().extend(names);
+        self.names_members = true;
         walk_js::walk_ts_namespace_declaration(self, it);
         self.path.pop();
     }
