@@ -253,3 +253,21 @@ pub(super) fn is_greeting(request: &ClientRequest) -> bool {
             | ClientRequest::SubscriptionsListenRequest(_)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_line_that_was_begun_is_not_told_as_unsent() {
+        let (mut ours, mut theirs) = tokio::io::duplex(4);
+        let (written, ()) = tokio::join!(write_line(&mut ours, b"0123456789\n"), async move {
+            theirs.read_u8().await.unwrap();
+        });
+        assert!(matches!(written, Err(SendError::Cut(_))), "{written:?}");
+        let again = write_line(&mut ours, b"next\n").await;
+        assert!(matches!(again, Err(SendError::Closed)), "{again:?}");
+    }
+}

@@ -3,30 +3,27 @@
 //! A link is used up when it ends: whoever needs the server again makes a new one. Dropping the
 //! last reference closes the connection.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientRequest, ErrorData, JsonRpcMessage,
-    ProtocolVersion, RequestId, ServerPeerInfo,
+    CancelledNotification, CancelledNotificationParam, ClientRequest, ErrorData, ProtocolVersion,
+    RequestId, ServerPeerInfo,
 };
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, PeerRequestOptions, RunningService,
-    RxJsonRpcMessage, ServiceError, TxJsonRpcMessage, serve_client_with_lifecycle,
+    ClientInitializeError, ClientLifecycleMode, PeerRequestOptions, RunningService, ServiceError,
+    serve_client_with_lifecycle,
 };
 use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::Instant;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use super::error::{RequestError, StartError};
 use super::handler::{Handler, Staleness};
 use super::http;
-use super::limits::ClientLimits;
 use super::lines::{Lines, SendError};
 use super::message::raw_result;
 use super::news::{self, News};
@@ -34,6 +31,7 @@ use super::oauth;
 use super::options::{Endpoint, HttpTransport, Lifecycle, PoolOptions, ServerOptions};
 use super::process::{Process, Spawned, Tail};
 use super::signs::Signs;
+use super::watched::Watched;
 
 /// How long a request may take in all, in request timeouts, if the server keeps reporting progress.
 const PROGRESS_FACTOR: u32 = 10;
@@ -354,11 +352,7 @@ async fn greet<T: Transport<RoleClient> + 'static>(
         can_ask: pool.can_ask,
         max_questions: pool.limits.max_questions,
     };
-    let watched = Watched {
-        inner: transport,
-        throttle: Throttle::new(pool.limits),
-        _ended: ended.clone().drop_guard(),
-    };
+    let watched = Watched::new(transport, pool.limits, &ended);
     let service = serve_client_with_lifecycle(handler, watched, mode).await?;
     let info = service.peer().peer_info().unwrap_or_else(|| {
         let unknown = ServerPeerInfo::new(ProtocolVersion::default(), Default::default());
@@ -452,71 +446,4 @@ const MAX_WORDS_CHARS: usize = 500;
 
 fn bounded(text: &str) -> String {
     text.chars().take(MAX_WORDS_CHARS).collect()
-}
-
-/// A transport that says when it has ended, and that lets no server flood us.
-struct Watched<T> {
-    inner: T,
-    throttle: Throttle,
-    _ended: DropGuard,
-}
-
-impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for Watched<T> {
-    type Error = T::Error;
-
-    fn name() -> Cow<'static, str> {
-        T::name()
-    }
-
-    fn send(
-        &mut self,
-        item: TxJsonRpcMessage<RoleClient>,
-    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        self.inner.send(item)
-    }
-
-    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        loop {
-            let message = self.inner.receive().await?;
-            let is_answer = matches!(
-                message,
-                JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)
-            );
-            if is_answer || self.throttle.admits() {
-                return Some(message);
-            }
-            // A flood leaves the others of this thread their turn.
-            tokio::task::yield_now().await;
-        }
-    }
-
-    async fn close(&mut self) -> Result<(), Self::Error> {
-        self.inner.close().await
-    }
-}
-
-/// Counts what a server sends unasked.
-struct Throttle {
-    second: Instant,
-    seen: u32,
-    max: u32,
-}
-
-impl Throttle {
-    fn new(limits: ClientLimits) -> Self {
-        Self {
-            second: Instant::now(),
-            seen: 0,
-            max: limits.max_notifications_per_second,
-        }
-    }
-
-    fn admits(&mut self) -> bool {
-        if self.second.elapsed() >= Duration::from_secs(1) {
-            self.second = Instant::now();
-            self.seen = 0;
-        }
-        self.seen = self.seen.saturating_add(1);
-        self.seen <= self.max
-    }
 }

@@ -29,6 +29,7 @@ mod signs;
 mod sse;
 mod tls;
 mod tool;
+mod watched;
 #[doc(hidden)]
 pub mod wire;
 

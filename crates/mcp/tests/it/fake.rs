@@ -217,6 +217,10 @@ impl Fake {
         match params["name"].as_str().unwrap_or_default() {
             "die" => {
                 complain("dying as asked");
+                if let Some(log) = arguments["log"].as_str() {
+                    let mut log = std::fs::File::options().append(true).open(log).unwrap();
+                    writeln!(log, "died").unwrap();
+                }
                 std::process::exit(7);
             }
             "deaf" => {

@@ -66,7 +66,10 @@ async fn a_server_that_dies_leaves_an_unknown_effect_and_comes_back() {
     let world = World::of("frail", &script(&["die", "pid"], json!({})));
     let set = world.tools().await;
     let first = world.text(&set, "pid", json!({})).await;
-    let report = world.call(&set, "die", json!({})).await;
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let report = world.call(&set, "die", json!({"log": log.path()})).await;
+    // What was sent once is never sent again.
+    assert_eq!(std::fs::read_to_string(log.path()).unwrap(), "died\n");
     let text = shown(&report);
     assert!(
         text.starts_with(
