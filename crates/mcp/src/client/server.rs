@@ -349,6 +349,15 @@ impl Actor {
             return;
         };
         self.used = Instant::now();
+        if result.is_err()
+            && link
+                .as_ref()
+                .is_some_and(|link| link.ended().is_cancelled())
+        {
+            // It ended while its changed lists were read: those who wait get another.
+            self.ended();
+            return waiting.into_iter().for_each(|asked| self.needed(asked));
+        }
         if link.is_none() {
             self.up_since = self.used;
         }

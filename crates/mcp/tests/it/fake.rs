@@ -44,6 +44,8 @@ struct Fake {
     asking: Vec<Value>,
     /// What came with each round of a call.
     rounds: Vec<Value>,
+    /// Whether the tools were listed.
+    has_listed: bool,
 }
 
 impl Fake {
@@ -65,6 +67,7 @@ impl Fake {
             greeting: Value::Null,
             asking: Vec::new(),
             rounds: Vec::new(),
+            has_listed: false,
         }
     }
 
@@ -135,7 +138,13 @@ impl Fake {
                 });
                 notify("notifications/subscriptions/acknowledged", params);
             }
-            "tools/list" => self.list(id, params, "tools"),
+            "tools/list" => {
+                if self.flag("lists_once") && self.has_listed {
+                    std::process::exit(7);
+                }
+                self.has_listed = true;
+                self.list(id, params, "tools");
+            }
             "resources/list" => self.list(id, params, "resources"),
             "prompts/list" => self.list(id, params, "prompts"),
             "resources/read" => result(

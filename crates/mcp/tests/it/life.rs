@@ -112,6 +112,20 @@ async fn a_call_that_no_longer_reaches_a_process_is_made_by_the_next() {
 }
 
 #[tokio::test]
+async fn a_server_that_ends_over_its_changed_list_is_started_again() {
+    let script = script(&["grow", "echo"], json!({"lists_once": true}));
+    let world = World::of("frail", &script);
+    let set = world.tools().await;
+    let mut changes = world.pool.changes();
+    assert_eq!(world.text(&set, "grow", json!({})).await, "grown");
+    tokio::time::timeout(LONG, changes.changed())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(world.text(&set, "echo", json!({})).await, "echo {}");
+}
+
+#[tokio::test]
 async fn a_server_that_keeps_dying_is_left_alone_for_longer_and_longer() {
     let script = script(&["die", "echo"], json!({}));
     let mut options = PoolOptions::new(vec![server("frail", &script)]);

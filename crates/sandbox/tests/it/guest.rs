@@ -474,6 +474,15 @@ fn sessions_share_guest_threads_fairly() {
     stop.abort();
 }
 
+/// A program that may read all of a catalog.
+fn all_of<'a>(catalog: &'a CatalogImage, source: &'a str) -> Program<'a> {
+    Program {
+        catalog: Some(catalog),
+        injection: "{\"allTools\":true}",
+        ..program(source)
+    }
+}
+
 const COUNT_TOOLS: &str = "await tools.call('t', {}); const last = ALL_TOOLS[ALL_TOOLS.length - 1];
     return [ALL_TOOLS.length, last.name]";
 
@@ -481,12 +490,7 @@ const COUNT_TOOLS: &str = "await tools.call('t', {}); const last = ALL_TOOLS[ALL
 fn a_catalog_is_there_before_and_after_suspension() {
     let catalog = catalog(3000);
     let source = body(&format!("const n = ALL_TOOLS.length; {COUNT_TOOLS}"));
-    let with = Program {
-        catalog: Some(&catalog),
-        injection: "{\"allTools\":true}",
-        ..program(&source)
-    };
-    let (mut guest, slice) = eval(&GUESTS, &with);
+    let (mut guest, slice) = eval(&GUESTS, &all_of(&catalog, &source));
     let snapshot = guest.snapshot(&binding(1)).unwrap();
     drop(guest);
     let restored = GUESTS.restore(&snapshot, Some(&catalog)).unwrap();
@@ -509,12 +513,7 @@ fn every_entry_of_the_catalog_is_its_json_frozen() {
         "const deep = (x) => typeof x !== 'object' || (Object.isFrozen(x) && Object.values(x).every(deep));
          return [ALL_TOOLS.every(deep), ALL_TOOLS.map((x) => JSON.stringify(x))]",
     );
-    let with = Program {
-        catalog: Some(&catalog),
-        injection: "{\"allTools\":true}",
-        ..program(&source)
-    };
-    let (_, slice) = eval(&GUESTS, &with);
+    let (_, slice) = eval(&GUESTS, &all_of(&catalog, &source));
     let got: (bool, Vec<String>) = serde_json::from_str(value(&slice)).unwrap();
     let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
     assert!(got.0);
@@ -551,12 +550,7 @@ const STAGES: &str = "
 fn the_catalog_is_the_same_at_each_of_its_stages() {
     let catalog = catalog(200);
     let source = body(STAGES);
-    let with = Program {
-        catalog: Some(&catalog),
-        injection: "{\"allTools\":true}",
-        ..program(&source)
-    };
-    let (mut guest, slice) = eval(&GUESTS, &with);
+    let (mut guest, slice) = eval(&GUESTS, &all_of(&catalog, &source));
     let snapshot = guest.snapshot(&binding(1)).unwrap();
     drop(guest);
     let restored = GUESTS.restore(&snapshot, Some(&catalog)).unwrap();
@@ -572,12 +566,7 @@ fn the_catalog_is_the_same_at_each_of_its_stages() {
 fn an_untouched_catalog_is_not_in_the_snapshot() {
     let catalog = catalog(10_000);
     let source = body(COUNT_TOOLS);
-    let with = Program {
-        catalog: Some(&catalog),
-        injection: "{\"allTools\":true}",
-        ..program(&source)
-    };
-    let (mut guest, _) = eval(&GUESTS, &with);
+    let (mut guest, _) = eval(&GUESTS, &all_of(&catalog, &source));
     let snapshot = guest.snapshot(&binding(1)).unwrap();
     assert!(catalog.bytes().len() > 300_000);
     assert!(snapshot.raw_bytes() < 200 << 10, "{}", snapshot.raw_bytes());
@@ -593,10 +582,8 @@ fn a_catalog_larger_than_the_memory_limit_fits() {
     };
     let source = body("return ALL_TOOLS.length");
     let with = Program {
-        catalog: Some(&catalog),
-        injection: "{\"allTools\":true}",
         limits,
-        ..program(&source)
+        ..all_of(&catalog, &source)
     };
     let (_, slice) = eval(&GUESTS, &with);
     assert!(!matches!(slice.end, SliceEnd::Killed(_)), "{slice:?}");
