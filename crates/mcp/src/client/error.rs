@@ -87,6 +87,14 @@ pub enum RequestError {
         /// The server.
         server: String,
     },
+    /// There was no connection, and nothing of the request was sent.
+    #[error("the MCP server `{server}` cannot be reached: {reason}")]
+    Unreached {
+        /// The server.
+        server: String,
+        /// Why.
+        reason: String,
+    },
     /// The request could not be sent, or its sending went wrong half-way.
     #[error("the MCP server `{server}` cannot be reached: {reason}")]
     Unsent {
@@ -159,6 +167,7 @@ impl RequestError {
                 server,
                 stderr: String::new(),
             },
+            Self::Unreached { server, reason } => Self::Unsent { server, reason },
             other => other,
         }
     }
@@ -171,7 +180,7 @@ impl RequestError {
             Self::Unauthorized { .. } => "mcp_unauthorized",
             Self::Died { .. } => "mcp_server_died",
             Self::Gone { .. } => "mcp_server_gone",
-            Self::Unsent { .. } => "mcp_unreachable",
+            Self::Unreached { .. } | Self::Unsent { .. } => "mcp_unreachable",
             Self::Timeout { .. } => "mcp_timeout",
             Self::Aborted { .. } => "aborted",
             Self::Refused { .. } => "mcp_error",
@@ -190,6 +199,7 @@ impl From<RequestError> for ToolError {
         match error {
             RequestError::Unavailable { .. }
             | RequestError::Gone { .. }
+            | RequestError::Unreached { .. }
             | RequestError::Unauthorized { .. }
             | RequestError::Changed { .. } => tool_error.without_effect(),
             _ => tool_error,

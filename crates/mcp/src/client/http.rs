@@ -81,16 +81,23 @@ fn client(endpoint: &HttpEndpoint) -> Result<Bearer, StartError> {
 
 /// What an error of a transport comes down to: its innermost cause.
 pub(super) fn explain(error: &(dyn Error + 'static)) -> String {
-    let mut cause = error;
-    loop {
-        // The SDK's errors do not all name their cause as one.
-        let inner = match cause.downcast_ref() {
+    causes(error).last().unwrap_or(error).to_string()
+}
+
+/// Whether no connection came about, so that nothing of a request was sent.
+pub(super) fn is_unconnected(error: &(dyn Error + 'static)) -> bool {
+    let mut requests = causes(error).filter_map(|cause| cause.downcast_ref());
+    requests.any(reqwest::Error::is_connect)
+}
+
+/// An error and its causes, the outermost first.
+fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |cause| {
+        let cause: &'e (dyn Error + 'static) = *cause;
+        match cause.downcast_ref() {
+            // The SDK's errors do not all name their cause as one.
             Some(StreamableHttpError::<reqwest::Error>::Client(inner)) => Some(inner as _),
             _ => cause.source(),
-        };
-        match inner {
-            Some(inner) => cause = inner,
-            None => return cause.to_string(),
         }
-    }
+    })
 }

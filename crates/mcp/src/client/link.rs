@@ -227,13 +227,16 @@ impl Link {
                 server,
                 reason: error.to_string(),
             },
-            Err(error) => match oauth::refusal(error.as_ref()) {
-                Some(reason) => RequestError::Unauthorized { server, reason },
-                None => RequestError::Unsent {
-                    server,
-                    reason: http::explain(error.as_ref()),
-                },
-            },
+            Err(error) => {
+                let reason = http::explain(error.as_ref());
+                match oauth::refusal(error.as_ref()) {
+                    Some(reason) => RequestError::Unauthorized { server, reason },
+                    None if http::is_unconnected(error.as_ref()) => {
+                        RequestError::Unreached { server, reason }
+                    }
+                    None => RequestError::Unsent { server, reason },
+                }
+            }
         }
     }
 

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::middleware::map_response;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use codecell_mcp::client::oauth::{Authorization, OAuthOptions};
@@ -17,7 +18,7 @@ use futures::channel::mpsc;
 use serde_json::{Value, json};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::support::{LONG, World, names};
+use crate::support::{LONG, World, names, shown};
 
 /// A server of both transports, which knows one tool.
 struct Served {
@@ -46,6 +47,12 @@ impl Served {
             .route("/away", post(away))
             .route("/sse", get(open_events))
             .route("/post", post(take_message))
+            .layer(map_response(async |mut response: Response| {
+                // Every request opens a connection of its own.
+                let close = HeaderValue::from_static("close");
+                response.headers_mut().insert("connection", close);
+                response
+            }))
             .with_state(shared);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -233,6 +240,20 @@ async fn nothing_is_sent_to_another_place() {
             "{endpoint}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_call_that_found_nobody_changed_nothing() {
+    let served = Served::new("/post").await;
+    let world = served.world("/mcp", HttpTransport::Streamable, "right");
+    let set = world.tools().await;
+    assert_eq!(world.text(&set, "echo", json!({})).await, "{}");
+    drop(served);
+    let text = shown(&world.call(&set, "echo", json!({})).await);
+    assert!(
+        text.starts_with("Failed mcp_unreachable: the MCP server `web` cannot be reached:"),
+        "{text}"
+    );
 }
 
 #[tokio::test]
