@@ -286,6 +286,26 @@ fn output_before_the_deadline_is_kept_and_calls_are_only_shown() {
     assert_eq!(calls(&slice).len(), 1);
 }
 
+/// The host's own limit, which holds buffers too, would let the second one through.
+#[test]
+fn a_program_has_no_more_memory_than_its_limit() {
+    let limits = Limits {
+        memory_bytes: 16 << 20,
+        ..Limits::default()
+    };
+    let of = |mebibytes: u32| {
+        let source = body(&format!("return new Uint8Array({mebibytes} << 20).length"));
+        let with = Program {
+            limits,
+            ..program(&source)
+        };
+        eval(&GUESTS, &with).1
+    };
+    assert_eq!(value(&of(8)), "8388608");
+    let slice = of(24);
+    assert_ne!(slice.faults & fault::OUT_OF_MEMORY, 0, "{slice:?}");
+}
+
 #[test]
 fn memory_bombs_stay_within_the_limit_and_harm_nobody() {
     let bombs = [
