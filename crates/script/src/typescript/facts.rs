@@ -2,13 +2,14 @@
 //! its names, and what the blocks of one namespace or enum export together.
 //!
 //! Programs without enums and namespaces cost nothing here, and scopes are made only where a name can mean
-//! a member: in namespaces, and in values of enum members that are no literals.
+//! a member: in namespaces, in values of enum members that are no literals, and behind an alias of either.
 
 use std::collections::{HashMap, HashSet};
 
 use oxc_ast::ast::{
     BindingIdentifier, BindingPattern, Declaration, Expression, Program, Statement,
-    TSEnumDeclaration, TSNamespaceDeclaration, TSNamespaceDeclarationBody,
+    TSEnumDeclaration, TSImportEqualsDeclaration, TSNamespaceDeclaration,
+    TSNamespaceDeclarationBody,
 };
 use oxc_ast_visit::{VisitJs, walk_js};
 use oxc_semantic::{Scoping, SemanticBuilder};
@@ -31,7 +32,7 @@ impl<'a> Facts<'a> {
     pub(super) fn of(program: &'a Program<'a>) -> Self {
         let mut facts = Self::default();
         facts.visit_program(program);
-        if facts.names_members {
+        if facts.names_members && !facts.exports.is_empty() {
             let built = SemanticBuilder::new().with_enum_eval(true).build(program);
             facts.scoping = Some(built.semantic.into_scoping());
         }
@@ -124,6 +125,10 @@ impl<'a> VisitJs<'a> for Facts<'a> {
             values.any(|value| value.as_ref().is_some_and(|value| literal(value).is_none()));
         walk_js::walk_ts_enum_declaration(self, it);
         self.path.pop();
+    }
+
+    fn visit_ts_import_equals_declaration(&mut self, _: &TSImportEqualsDeclaration<'a>) {
+        self.names_members = true;
     }
 
     fn visit_ts_namespace_declaration(&mut self, it: &TSNamespaceDeclaration<'a>) {
