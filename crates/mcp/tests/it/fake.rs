@@ -48,6 +48,12 @@ struct Fake {
     has_listed: bool,
 }
 
+/// Closes the pipe from the client, whose writes break from now on.
+fn hear_nothing() {
+    let nothing = std::fs::File::open("/dev/null").unwrap();
+    rustix::stdio::dup2_stdin(&nothing).unwrap();
+}
+
 impl Fake {
     fn new(script: &str) -> Self {
         let script: Value = serde_json::from_str(script).unwrap();
@@ -176,6 +182,9 @@ impl Fake {
 
     /// Answers with each of the rounds that the call describes, then with what came in them.
     fn round(&mut self, id: &Value, params: &Value) {
+        if self.flag("deaf_after_a_round") {
+            hear_nothing();
+        }
         let at = self.rounds.len();
         self.rounds.push(json!({
             "id": id, "state": params["requestState"], "responses": params["inputResponses"],
@@ -233,8 +242,7 @@ impl Fake {
                 std::process::exit(7);
             }
             "deaf" => {
-                let nothing = std::fs::File::open("/dev/null").unwrap();
-                rustix::stdio::dup2_stdin(&nothing).unwrap();
+                hear_nothing();
                 result(id, text("deaf from now on".to_owned()));
             }
             "stall" => {}

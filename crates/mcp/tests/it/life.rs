@@ -4,8 +4,15 @@ use std::time::{Duration, Instant};
 
 use codecell_mcp::client::{Endpoint, PoolOptions, ServerOptions, StdioEndpoint};
 use serde_json::json;
+use tokio::sync::watch;
 
 use crate::support::{LONG, World, is_running, names, script, server, shown, until};
+
+/// Waits until the pool says that something changed.
+async fn told(changes: &mut watch::Receiver<u64>) {
+    let changed = tokio::time::timeout(LONG, changes.changed()).await;
+    changed.unwrap().unwrap();
+}
 
 #[tokio::test]
 async fn a_broken_server_costs_the_others_nothing() {
@@ -118,10 +125,7 @@ async fn a_server_that_ends_over_its_changed_list_is_started_again() {
     let set = world.tools().await;
     let mut changes = world.pool.changes();
     assert_eq!(world.text(&set, "grow", json!({})).await, "grown");
-    tokio::time::timeout(LONG, changes.changed())
-        .await
-        .unwrap()
-        .unwrap();
+    told(&mut changes).await;
     assert_eq!(world.text(&set, "echo", json!({})).await, "echo {}");
 }
 
@@ -149,19 +153,13 @@ async fn a_changed_list_is_read_again_and_changed_tools_are_not_called() {
     let before = world.tools().await;
     let mut changes = world.pool.changes();
     assert_eq!(world.text(&before, "grow", json!({})).await, "grown");
-    tokio::time::timeout(LONG, changes.changed())
-        .await
-        .unwrap()
-        .unwrap();
+    told(&mut changes).await;
     let after = world.tools().await;
     assert!(names(&after).contains(&"mcp:alive:grown".to_owned()));
     assert_eq!(world.text(&after, "grown", json!({})).await, "grown {}");
 
     assert_eq!(world.text(&after, "twist", json!({})).await, "twisted");
-    tokio::time::timeout(LONG, changes.changed())
-        .await
-        .unwrap()
-        .unwrap();
+    told(&mut changes).await;
     let report = world.call(&after, "echo", json!({})).await;
     assert_eq!(
         shown(&report),
@@ -191,8 +189,7 @@ async fn news_of_the_newest_revision_are_asked_for_and_asked_for_again() {
     };
     let mut changes = world.pool.changes();
     let mut changed = async || {
-        let changed = tokio::time::timeout(LONG, changes.changed()).await;
-        changed.unwrap().unwrap();
+        told(&mut changes).await;
         names(&world.tools().await)
     };
     streams(1).await;

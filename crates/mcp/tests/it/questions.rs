@@ -63,6 +63,15 @@ impl World {
 }
 
 #[tokio::test]
+async fn a_call_that_was_half_answered_is_not_begun_again() {
+    let flags = json!({"modern": true, "deaf_after_a_round": true});
+    let world = World::of("asks", &script(&["rounds"], flags));
+    let rounds = json!([{"resultType": "input_required", "requestState": "wait"}]);
+    let refused = world.rounds(rounds).await.unwrap_err();
+    assert!(refused.starts_with("Unknown mcp_server_died"), "{refused}");
+}
+
+#[tokio::test]
 async fn a_question_in_a_result_is_answered_in_a_request_of_its_own() {
     let world = modern(&["rounds"]);
     let state = " {\"odd\":\u{1b}\"\\u0000ä\n} ";
